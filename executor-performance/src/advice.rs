@@ -98,9 +98,27 @@ impl Advice {
         })
     }
 
+    /// What a record of `recommend` says. None if it is of something else, or not everything was measured, or there is
+    /// nothing to recommend.
+    pub fn recorded(record: &Record) -> Option<Self> {
+        let is_whole = |run: &Run| {
+            let has_ended = run.stop.as_ref().is_some_and(|stop| stop.reason != "interrupted");
+            has_ended && run.recommended_for().is_some()
+        };
+        let needs = record.runs.first()?.needs();
+        record.runs.iter().all(is_whole).then(|| Self::of(record, &needs).ok())?
+    }
+
     /// Whether the runner-up may be as good.
     pub fn is_within_noise(&self) -> bool {
         self.runner_up.as_ref().is_some_and(|(_, ratio)| may_be_one(ratio))
+    }
+
+    /// What to take and why, in sentences; some lines.
+    pub fn sentences(&self) -> String {
+        let mut text = String::new();
+        self.tell(&mut text).expect("a string can be written");
+        text
     }
 
     /// The code that builds the best executor. None if it is not from this workspace, or the runs have different
@@ -160,8 +178,9 @@ fn ratio(above: &[Costs<'_>], below: &[Costs<'_>], seed: u64) -> Option<Ratio> {
     Ratio::of_turns(&above.iter().zip(below).map(|(above, below)| above.beside(below)).collect::<Vec<_>>(), seed)
 }
 
-impl fmt::Display for Advice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Advice {
+    /// Writes the sentences.
+    fn tell(&self, f: &mut impl fmt::Write) -> fmt::Result {
         let Advice {
             best,
             needs,
@@ -221,7 +240,13 @@ impl fmt::Display for Advice {
                 writeln!(f, "Left out because they {why}: {}.", left_out.join(", "))?;
             }
         }
-        warnings.iter().try_for_each(|warning| writeln!(f, "Warning: {warning}."))?;
+        warnings.iter().try_for_each(|warning| writeln!(f, "Warning: {warning}."))
+    }
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f)?;
         match self.code() {
             Some(code) => code.iter().try_fold((), |(), line| write!(f, "\n    {line}")).and_then(|()| writeln!(f)),
             None => Ok(()),
@@ -238,7 +263,7 @@ mod tests {
     use super::*;
     use crate::{
         failure::Failure,
-        record::{Samples, mock::record},
+        record::{Samples, Stop, Value, mock::record},
     };
 
     /// One run, in which less is better.
@@ -377,6 +402,22 @@ mod tests {
             ("the only one that can, with warnings", small),
         ];
         insta::assert_snapshot!(told.map(|(kind, advice)| format!("=== {kind}\n{advice}")).concat());
+    }
+
+    #[test]
+    fn a_whole_record_of_a_recommendation_has_the_advice_in_it() {
+        let mut record = one_run(&[("channel", STEADY), ("dispatcher", SLOWER)]);
+        assert_eq!(Advice::recorded(&record), None, "it is of another command");
+        let run = &mut record.runs[0];
+        run.settings.insert("job_time_ns".to_owned(), Value::Number(1000));
+        run.description.push(("workload".to_owned(), "inside: most jobs are given by other jobs".to_owned()));
+        run.need(&[Need::Bound]);
+        let advice = Advice::recorded(&record).expect("it is whole");
+        assert_eq!((&*advice.best, advice.needs), ("dispatcher", vec![Need::Bound]));
+        let stop = record.runs[0].stop.take().expect("it has ended");
+        assert_eq!(Advice::recorded(&record), None, "it goes on");
+        record.runs[0].stop = Some(Stop { reason: "interrupted".to_owned(), ..stop });
+        assert_eq!(Advice::recorded(&record), None, "it was interrupted");
     }
 
     #[test]

@@ -134,8 +134,11 @@ fn outlines(plan: &[Box<dyn Planned>]) -> Vec<Run> {
 
 /// Says which executor to take.
 fn recommend(record: &Record, needs: &[Need], options: &Options) -> Result<Outcome, String> {
-    let advice = format!("\n{}", Advice::of(record, needs)?);
-    Ok(written(terminal(&options.output).prose(&advice)))
+    Ok(advise(&Advice::of(record, needs)?, &options.output))
+}
+
+fn advise(advice: &Advice, options: &OutputOptions) -> Outcome {
+    written(terminal(options).prose(&format!("\n{advice}")))
 }
 
 /// The host that starts the guests. None if everything happens in this process.
@@ -277,7 +280,11 @@ fn report(path: &Path, options: &OutputOptions) -> Result<Outcome, String> {
     if !options.quiet {
         view::doubts(&whole).iter().for_each(|doubt| warning(doubt));
     }
-    Ok(sinks.map(|mut sink| written(sink.retell(&whole))).fold(Outcome::Done, Outcome::max))
+    let shown = sinks.map(|mut sink| written(sink.retell(&whole))).fold(Outcome::Done, Outcome::max);
+    Ok(match Advice::recorded(&whole) {
+        Some(advice) => shown.max(advise(&advice, options)),
+        None => shown,
+    })
 }
 
 fn print(text: &[u8]) -> io::Result<()> {

@@ -4,6 +4,7 @@ mod experiments;
 mod recommend;
 
 use crate::{
+    advice::Need,
     cli::{Command, Options, Order, Point},
     experiment::{Experiment, ForkTurn, FutureTurn, JobTurn, Subject, Turn},
     isolation::{self, Guest, Host},
@@ -67,26 +68,29 @@ pub struct Prepared<X: Experiment> {
 }
 
 /// A question of a recommendation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The workload, and what it is.
     pub workload: &'static str,
     /// How long each job takes.
     pub job_time: Duration,
+    /// What the executor has to be able to do.
+    pub needs: Vec<Need>,
 }
 
 impl<X: Experiment> Prepared<X> {
     /// The run as it begins.
     pub fn beginning(&self) -> Run {
         let mut run = Run::beginning(&self.experiment);
-        if let Some(Asked { workload, job_time }) = self.question {
-            run.description.insert(0, ("workload".to_owned(), workload.to_owned()));
+        if let Some(Asked { workload, job_time, needs }) = &self.question {
+            run.description.insert(0, ("workload".to_owned(), (*workload).to_owned()));
             run.settings.insert("job_time_ns".to_owned(), Value::Number(job_time.as_nanos() as u64));
             // How much work takes that long is measured anew each time, and is not what was asked for.
             for units in ["pre_units", "post_units"] {
                 let fitted = run.settings.shift_remove_entry(units);
                 run.fitted.extend(fitted);
             }
+            run.need(needs);
         }
         run
     }
@@ -177,7 +181,7 @@ struct Site<'a> {
     /// The number of its first run, of those that this command line orders.
     first: usize,
     budget: Duration,
-    question: Option<Asked>,
+    question: Option<&'a Asked>,
 }
 
 type Runs = Result<Vec<Box<dyn Planned>>, String>;
@@ -267,7 +271,7 @@ impl Site<'_> {
                 subjects,
                 threads,
                 ability: roster.ability(),
-                question: self.question,
+                question: self.question.cloned(),
             }) as Box<dyn Planned>
         });
         Ok(prepared.collect())

@@ -19,8 +19,8 @@ impl Site<'_> {
         let mut runs = Vec::new();
         for workload in workloads {
             let time = own.job_time(workload);
-            let question = Some(Asked { workload: workload.explained(), job_time: time });
-            let site = Site { first: self.first + runs.len(), budget: share, question, ..*self };
+            let question = Asked { workload: workload.explained(), job_time: time, needs: own.needs() };
+            let site = Site { first: self.first + runs.len(), budget: share, question: Some(&question), ..*self };
             runs.extend(site.workload(workload, time)?);
         }
         Ok(runs)
@@ -101,6 +101,7 @@ fn micros(time: Duration) -> f64 {
 mod tests {
     use super::*;
     use crate::{
+        advice::Need,
         cli::{self, Refusal},
         plan::{Planned, plan},
     };
@@ -175,6 +176,14 @@ mod tests {
             assert_eq!(run.number("job_time_ns"), Some(20_000), "{run:?}");
             let units = ["pre_units", "post_units"].map(|units| run.settings.contains_key(units));
             assert!(units == [false; 2] && run.fitted_number("pre_units").is_some_and(|units| units > 0), "{run:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_needed_is_a_setting_if_anything_is() {
+        for (more, needs) in [("", Vec::new()), (" --needs bound,priorities", vec![Need::Bound, Need::Priorities])] {
+            let run = planned(&format!("recommend{more}")).expect("three workloads")[0].outline();
+            assert_eq!((run.settings.contains_key("needs"), run.needs()), (!needs.is_empty(), needs));
         }
     }
 

@@ -1,5 +1,6 @@
 use super::{Column, Row, Settings, Value};
-use crate::{experiment::Experiment, machine::Surroundings, workload::CHAINS_COUNTED_DOWN};
+use crate::{advice::Need, experiment::Experiment, machine::Surroundings, workload::CHAINS_COUNTED_DOWN};
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
@@ -40,6 +41,9 @@ pub struct Stop {
     /// In a sentence.
     pub remark: String,
 }
+
+/// The setting that says what the executor that is to be recommended has to be able to do.
+const NEEDS: &str = "needs";
 
 /// The time, as records have it.
 pub(crate) fn utc_now() -> String {
@@ -103,6 +107,22 @@ impl Run {
         self.number("job_time_ns")?;
         let (_, workload) = self.description.iter().find(|(title, _)| title == "workload")?;
         workload.split(':').next()
+    }
+
+    /// Records what the executor that is to be recommended has to be able to do, if it is anything.
+    pub(crate) fn need(&mut self, needs: &[Need]) {
+        if !needs.is_empty() {
+            let names: Vec<&str> = needs.iter().map(|need| need.name()).collect();
+            self.settings.insert(NEEDS.to_owned(), Value::Text(names.join(",")));
+        }
+    }
+
+    /// What the executor that is to be recommended has to be able to do.
+    pub(crate) fn needs(&self) -> Vec<Need> {
+        match self.settings.get(NEEDS) {
+            Some(Value::Text(names)) => names.split(',').filter_map(|name| Need::from_str(name, false).ok()).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The column by which executors are compared.

@@ -1,6 +1,7 @@
 //! A page with tables and plots that needs nothing else.
 
 use crate::{
+    advice::Advice,
     chart::{Chart, Palette, STYLE, WIDTH, bars_of, changes_of, cpu_of, scaling_of, times_of},
     compare::{self, Comparison},
     record::{Record, Run, Status},
@@ -28,6 +29,11 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
     let body = html! {
         dl { @for (title, line) in view::facts(record) { dt { (title) } dd { (line) } } }
         @for doubt in view::doubts(record) { p.doubt { (doubt) } }
+        @if let Some(advice) = Advice::recorded(record) {
+            h2 { "Recommended" }
+            @for line in advice.sentences().lines() { p { (line) } }
+            @if let Some(code) = advice.code() { div.table { pre { (code.join("\n")) } } }
+        }
         @if let Some(comparison) = comparison {
             h2 { "Compared with the baseline" }
             (changes(comparison))

@@ -1,6 +1,7 @@
 //! Tables for documents.
 
 use crate::{
+    advice::Advice,
     compare::{self, Comparison},
     record::{Record, Run, Status},
     view::{self, Content, Table, sweeps},
@@ -11,6 +12,9 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
     let mut text = "# Executors measured\n\n".to_owned();
     for (title, line) in view::facts(record) {
         text += &format!("- **{title}**: {}\n", escaped(&line));
+    }
+    if let Some(advice) = Advice::recorded(record) {
+        text += &format!("\n## Recommended\n\n{advice}");
     }
     if let Some(comparison) = comparison {
         text += &format!("\n## Compared with the baseline\n\n{}", changes(comparison, "###"));

@@ -27,15 +27,25 @@ fn recommends_an_executor_with_a_sentence_and_a_line_of_code() {
 
 #[test]
 fn recommends_what_can_do_what_is_needed() {
-    let line =
-        "--budget 0.02 --min-samples 2 -t 2 recommend --workload inside --job-time 0.1 --needs priorities,bound,bound";
-    let (sentence, code) = advice_in(&measured(line));
+    let (record, page, document) = (fresh("needs", "json"), fresh("needs", "html"), fresh("needs", "md"));
+    let line = format!(
+        "--budget 0.02 --min-samples 2 -t 2 -o {record} recommend --workload inside --job-time 0.1 \
+         --needs priorities,bound,bound"
+    );
+    let (sentence, code) = advice_in(&measured(&line));
     assert!(
         sentence.starts_with("Take `dispatcher`") && sentence.contains(" priorities and bound subpools."),
         "{sentence}"
     );
     assert!(sentence.contains("Compared with `"), "{sentence}");
     assert!(code.contains(".bound_subpool(\"bound\")") && code.contains("Priority::HIGH"), "{code}");
+
+    let again = measured(&format!("report {record} -o {page} -o {document}"));
+    assert_eq!(advice_in(&again), (sentence.clone(), code));
+    for (path, title) in [(page, "<h2>Recommended</h2>"), (document, "## Recommended")] {
+        let text = fs::read_to_string(&path).expect("written");
+        assert!(text.contains(title) && text.contains(&sentence[..30]) && text.contains("Priority::HIGH"), "{text}");
+    }
 }
 
 /// The sentence of a recommendation, in one line, and its code.
