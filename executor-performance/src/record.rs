@@ -78,7 +78,8 @@ impl Record {
         let text = if path == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
         let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
         let no_record = |error: serde_json::Error| {
-            format!("{name} is not a record of this program: {error}; write one with `-o FILE.json`")
+            let incomplete = if error.is_eof() { "it is incomplete: " } else { "" };
+            format!("{name} is not a record of this program: {incomplete}{error}; write one with `-o FILE.json`")
         };
         let Schema { schema } = serde_json::from_str(&text).map_err(no_record)?;
         if schema == 0 {
@@ -258,6 +259,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("no-record-{}.json", std::process::id()));
         for (text, part) in [
             ("a,b", "not a record"),
+            (r#"{"schema":1,"#, "it is incomplete"),
             ("{}", "not a record"),
             (r#"{"schema":99}"#, "version 99"),
             (r#"{"schema":1}"#, "not a record"),

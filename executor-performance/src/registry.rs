@@ -87,7 +87,7 @@ impl Ability {
         match self {
             Ability::Jobs => "run jobs",
             Ability::Futures => "run futures",
-            Ability::Forks => "fork and join: let jobs wait for jobs without a deadlock",
+            Ability::Forks => "let jobs wait for jobs, as in fork and join",
             Ability::Growth => "begin with few threads, and start more when jobs block",
             Ability::Subpools => "limit, rank and bind jobs, in subpools",
         }

@@ -28,9 +28,7 @@ pub(super) fn command_lines(
 ) -> Result<Vec<Vec<OsString>>, String> {
     let name = path.display();
     let text = File::open(path).and_then(contents).map_err(|error| format!("cannot read {name}: {error}"))?;
-    let file: Table = text
-        .parse()
-        .map_err(|error: toml::de::Error| format!("{name} is not TOML: {}", one_line(&error.to_string())))?;
+    let file = table(&text).map_err(|why| format!("{name} {why}"))?;
     lines(file, words, settled).map_err(|why| format!("{name}: {why}"))
 }
 
@@ -45,8 +43,20 @@ fn contents(file: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
+/// What is in `text`, or what is wrong with it. The parser's own text has the whole line, which may be long.
+fn table(text: &str) -> Result<Table, String> {
+    text.parse().map_err(|error: toml::de::Error| {
+        if text.trim_start().starts_with('{') {
+            return "is JSON: `report` shows a record, and --baseline compares with one".to_owned();
+        }
+        let before = error.span().and_then(|place| text.get(..place.start)).unwrap_or_default();
+        let (line, column) = (before.matches('\n').count(), before.chars().rev().take_while(|it| *it != '\n').count());
+        format!("is not TOML: {}, at line {}, column {}", one_line(error.message()), line + 1, column + 1)
+    })
+}
+
 fn one_line(text: &str) -> String {
-    text.lines().filter(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ")
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn lines(mut file: Table, words: &[OsString], settled: impl Fn(&str) -> bool) -> Result<Vec<Vec<OsString>>, String> {
@@ -157,8 +167,11 @@ fn option(options: &Command, key: &str, value: &Value) -> Result<Vec<OsString>, 
             }
         }
         Value::Boolean(is_on) => {
-            let command = options.get_name();
-            return Err(format!("`{key}` cannot be `{is_on}`: see `executor-performance {command} --help`"));
+            let remedy = definition_of(options, key).map_or("there is no such option", |_| "it takes a value");
+            return Err(format!("`{key}` cannot be `{is_on}`: {remedy}"));
+        }
+        Value::Array(values) if values.is_empty() => {
+            return Err(format!("`{key}` is an empty list: name something, or leave it out"));
         }
         Value::Array(values) => {
             let values = values.iter().map(|value| single(key, value)).collect::<Result<Vec<_>, _>>()?;
@@ -244,6 +257,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_table_is_refused_in_a_short_line() {
+        let long = format!("threads = 1\nöde = 2 {}", "x".repeat(1000));
+        let complaint = table(&long).expect_err("a key without a value");
+        assert!(complaint.starts_with("is not TOML: ") && complaint.len() < 100, "{complaint}");
+        assert!(complaint.ends_with(", at line 2, column 1") || complaint.ends_with("column 9"), "{complaint}");
+        assert!(table(" {\"schema\": 1}").is_err_and(|why| why.contains("`report`")));
+    }
+
+    #[test]
     fn what_is_no_run_is_refused_with_the_remedy() {
         for (text, part) in [
             ("threads = 1", "begin one with [[run]]"),
@@ -254,7 +276,9 @@ mod tests {
             ("[[run]]\nexperiment = \"help\"", "`help` is not an experiment"),
             ("[[run]]\nexperiment = \"wake\"\n[[run]]\nexperiment = \"recommend\"", "a file of its own"),
             ("quite = false\n[[run]]\nexperiment = \"wake\"", "`quite` cannot be `false`"),
-            ("[[run]]\nexperiment = \"wake\"\nthreads = false", "`threads` cannot be `false`"),
+            ("[[run]]\nexperiment = \"wake\"\nthreads = false", "`threads` cannot be `false`: it takes a value"),
+            ("threads = []\n[[run]]\nexperiment = \"wake\"", "`threads` is an empty list"),
+            ("[[run]]\nexperiment = \"wake\"\nexecutor = []", "`executor` is an empty list"),
             ("[[run]]\nexperiment = \"wake\"\noutput = \"x.json\"", "`output` is for all runs"),
             ("config = \"x.toml\"\n[[run]]\nexperiment = \"wake\"", "which is not read: leave it out"),
             ("[[run]]\nexperiment = \"wake\"\nconfig = \"x.toml\"", "which is not read: leave it out"),

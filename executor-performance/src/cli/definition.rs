@@ -89,7 +89,7 @@ pub struct CommandLine {
 /// Commands that measure nothing, and which of the options for experiments they use.
 const TOOLS: &[(&str, &[&str])] = &[
     ("list", &[]),
-    ("compare", &["color", "output", "noise_threshold", "fail_on_regression", "force"]),
+    ("compare", &["color", "quiet", "output", "noise_threshold", "fail_on_regression", "force"]),
     ("report", &["color", "quiet", "output"]),
     ("completions", &[]),
     ("man", &[]),
@@ -151,6 +151,8 @@ const THREADS_TO_RECOMMEND_FOR: &str =
 const OUTPUT_OF_COMPARE: &str =
     "Write the comparison to a file as well, in the format that its name says: .html, .md, .svg. May be repeated";
 
+const QUIET_TO_COMPARE: &str = "Print only the comparison and errors";
+
 /// The number of workers in the benchmark of burst_pool.
 const THREADS_TO_WAKE: &str = "10";
 
@@ -169,6 +171,9 @@ pub fn definition() -> clap::Command {
                 match option.get_id().as_str() {
                     _ if useless => option.hide(true),
                     "output" if *name == "compare" => retold(option, OUTPUT_OF_COMPARE, "-o compared.html -o md:-"),
+                    "quiet" if *name == "compare" => {
+                        retold(option, QUIET_TO_COMPARE, "compare old.json new.json --quiet")
+                    }
                     _ => option,
                 }
             })

@@ -109,21 +109,39 @@ pub struct LatencyOptions {
     )]
     pub rate: Option<Sweep<u64>>,
 
-    /// For how long jobs come in a sample, at most, with --rate
+    /// For how long jobs come in a sample, at most, with --rate [default: 1000]
     ///
     /// Example: --rate 1000 --run-time 5s
     #[arg(
         long,
         value_name = "MS",
         allow_negative_numbers = true,
-        default_value = "1000",
-        value_parser = more_than_nothing(milliseconds),
-        requires = "rate"
+        value_parser = more_than_nothing(milliseconds)
     )]
-    pub run_time: u64,
+    pub run_time: Option<u64>,
 }
 
 impl LatencyOptions {
+    /// For how long jobs come in a sample, at most, in milliseconds.
+    pub fn run_time(&self) -> u64 {
+        const USUAL: u64 = 1000;
+        self.run_time.unwrap_or(USUAL)
+    }
+
+    /// Refuses what has an effect in the open loop only.
+    ///
+    /// # Errors
+    ///
+    /// If it was given.
+    pub fn closed(&self) -> Result<(), String> {
+        match self.run_time {
+            Some(time) => {
+                Err(format!("--run-time {time} ms has no effect without --rate: give a rate, or leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// An experiment for each of the rates, with executors of `threads` workers. Empty for the closed loop.
     ///
     /// # Errors
@@ -134,11 +152,11 @@ impl LatencyOptions {
         threads: usize,
         turn: impl Fn(u64, Duration) -> OpenLatencyTurn,
     ) -> Result<Vec<OpenLatency>, String> {
-        let time = Duration::from_millis(self.run_time);
+        let time = Duration::from_millis(self.run_time());
         let open = |rate: &u64| {
             let turn = turn(*rate, time);
             let (jobs, producers) = (turn.jobs(), turn.producers as u64);
-            let asked = format!("--rate {rate} for --run-time {} ms", self.run_time);
+            let asked = format!("--rate {rate} for --run-time {} ms", self.run_time());
             if jobs > OpenLatencyTurn::MOST_JOBS {
                 Err(format!("{asked} is more than {} jobs: lower one of them", OpenLatencyTurn::MOST_JOBS))
             } else if jobs < producers {
@@ -467,7 +485,6 @@ pub struct ForkJoinOptions {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        requires = "workloads",
         value_parser = between(2, u32::MAX)
     )]
     pub cutoff: Option<u32>,

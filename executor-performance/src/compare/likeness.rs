@@ -3,6 +3,7 @@
 use crate::{
     once_each::once_each,
     record::{Record, Row, Run},
+    view,
 };
 use std::collections::HashSet;
 
@@ -118,7 +119,7 @@ pub fn overlap(old: &Record, plan: &[(Run, Vec<&str>)], forced: bool) -> Result<
 pub(super) fn contents(record: &Record) -> Option<String> {
     let line = |run: &Run| {
         let executors: Vec<&str> = with_figures(run).map(|row| row.executor.as_str()).collect();
-        (!executors.is_empty()).then(|| format!("{} of {}", run.experiment, executors.join(", ")))
+        (!executors.is_empty()).then(|| format!("{} of {}", view::experiment(run), executors.join(", ")))
     };
     let there = once_each(record.runs.iter().filter_map(line));
     (!there.is_empty()).then(|| there.join("; "))
@@ -246,6 +247,10 @@ mod tests {
         assert_eq!(overlap(&record, &planned("channel"), false), Ok(()));
         let complaint = overlap(&record, &planned("elastic"), false).expect_err("not in it");
         assert!(complaint.contains("latency of channel, workstealing"), "{complaint}");
+        let mut open = record.clone();
+        open.runs.iter_mut().for_each(|run| run.experiment = "open-latency".to_owned());
+        let complaint = overlap(&open, &planned("channel"), true).expect_err("not in it");
+        assert!(complaint.contains("latency --rate of channel, workstealing"), "{complaint}");
         let mut other = planned("channel");
         other[0].0.experiment = "idle".to_owned();
         assert!(overlap(&record, &other, true).is_err());

@@ -26,6 +26,7 @@ impl Site<'_> {
 
     /// Without a rate: the closed loop.
     pub(super) fn latency(&self, own: &LatencyOptions) -> Runs {
+        own.closed()?;
         let pause = Duration::from_millis(own.sleep_time);
         self.options.sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
         let load = self.point.chains(1_000)?;
@@ -40,7 +41,7 @@ impl Site<'_> {
         let open = own.open(self.threads(), turn)?;
         for latency in &open {
             self.options.sampling.bears(
-                format_args!("--run-time {} ms at --rate {}", own.run_time, latency.asked().rate),
+                format_args!("--run-time {} ms at --rate {}", own.run_time(), latency.asked().rate),
                 latency.shortest_sample(),
             )?;
         }
@@ -138,7 +139,7 @@ impl Site<'_> {
         let load = self.point.single_jobs(self.threads() as u64, "wake")?;
         let jobs = load.jobs();
         if jobs > MOST {
-            return Err(format!("a burst of {jobs} jobs is more than {MOST} jobs: lower --messages"));
+            return Err(format!("--jobs {jobs} are more than {MOST} in a burst: ask for fewer"));
         }
         let pause = Duration::from_millis(own.sleep_time);
         self.options.sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;

@@ -10,6 +10,9 @@ use crate::{
 };
 use std::{thread, time::Duration};
 
+/// Beyond this, a job takes so long that what the executor costs hardly matters.
+const LONG: Duration = Duration::from_millis(1);
+
 impl Site<'_> {
     /// Runs of all the workloads that are asked for, in equal shares of the budget.
     pub(super) fn recommended(&self, own: &RecommendOptions) -> Runs {
@@ -41,6 +44,7 @@ impl Site<'_> {
         let load = |messages, hops| countable(1, messages, hops, format_args!("the jobs of --threads {threads}"));
         let hint = match workload {
             Workload::Blocking => "",
+            _ if time <= LONG => "",
             _ => "; with jobs longer than a millisecond, what the executor costs hardly matters",
         };
         let jobs_in_turn = |least, taking| self.jobs_in_turn(least, time, taking).map_err(|why| why + hint);
@@ -82,14 +86,20 @@ impl Site<'_> {
         if jobs >= least as f64 {
             return Ok(jobs as u64);
         }
-        let factor = least as f64 / jobs;
-        let budget = self.options.sampling.budget.as_secs_f64();
-        Err(format!(
-            "--job-time {} us is too long for --budget {budget} s, in which {rounds} rounds of {executors} executors must fit, each with \
-             {least} jobs for each thread: raise that to {:.0}, or give a shorter time",
-            micros(time),
-            (budget * factor).ceil(),
-        ))
+        let (micros, budget) = (micros(time), self.options.sampling.budget.as_secs_f64());
+        let enough = (budget * least as f64 / jobs).ceil();
+        let must_fit = format!("{rounds} rounds of {executors} executors must fit");
+        Err(if time <= LONG {
+            format!(
+                "--budget {budget} s is too short: {must_fit} into it, each with {least} jobs of {micros} us for each \
+                 thread: raise it to {enough:.0}"
+            )
+        } else {
+            format!(
+                "--job-time {micros} us is too long for --budget {budget} s, in which {must_fit}, each with {least} \
+                 jobs for each thread: raise that to {enough:.0}, or give a shorter time"
+            )
+        })
     }
 }
 
@@ -213,5 +223,8 @@ mod tests {
             let (budget, _) = rest.split_once(',').expect("a number");
             assert!(planned(&line(budget)).is_ok(), "{budget}");
         }
+        let complaint = planned("--budget 0.0001 recommend").map(|plan| plan.len()).expect_err("that is nothing");
+        assert!(complaint.starts_with("--budget 0.0001 s is too short: "), "{complaint}");
+        assert!(complaint.ends_with("raise it to 1"), "{complaint}");
     }
 }

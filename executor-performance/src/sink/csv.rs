@@ -3,7 +3,7 @@
 use super::{Sink, Target, appended, is_stream, located, probed};
 use crate::{
     record::{Column, Record, Row, Run, Status},
-    view::decimals_for,
+    view::{self, decimals_for},
 };
 use std::{
     fs::{self, File},
@@ -79,7 +79,8 @@ impl CsvFile {
         if let Some(other) = headers.iter().position(|header| *header != headers[0]) {
             return Err(format!(
                 "{target} cannot hold {} and {}, which have different columns: write .json, or give each its own file",
-                outlines[0].experiment, outlines[other].experiment
+                view::experiment(&outlines[0]),
+                view::experiment(&outlines[other])
             ));
         }
         let header = headers.first().map(|header| line(header)).unwrap_or_default();
@@ -321,7 +322,12 @@ mod tests {
 
     #[test]
     fn runs_with_different_columns_have_no_place_in_one_file() {
-        let complaint = CsvFile::open(&Target::Output, &record().runs).expect_err("throughput and latency");
-        assert!(complaint.contains("throughput and latency") && complaint.contains("its own file"), "{complaint}");
+        let mut runs = record().runs;
+        runs[2].experiment = "open-latency".to_owned();
+        let complaint = CsvFile::open(&Target::Output, &runs).expect_err("throughput and latency");
+        assert!(
+            complaint.contains("throughput and latency --rate,") && complaint.contains("its own file"),
+            "{complaint}"
+        );
     }
 }

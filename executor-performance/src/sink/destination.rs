@@ -66,6 +66,9 @@ impl Destination {
             let stem = Path::new(name).file_stem().map_or("run".into(), |stem| stem.to_string_lossy());
             return Err(format!("`{format}:` is for the standard output, {format}:-; name the file {stem}.{format}"));
         }
+        if Format::named(text).is_ok() {
+            return Err(format!("`{text}` is a format, not a name: give a name, such as run.{text}, or {text}:-"));
+        }
         let path = Path::new(text);
         let format = match path.extension() {
             Some(extension) => Format::named(&extension.to_string_lossy())?,
@@ -144,6 +147,13 @@ mod tests {
             assert!(complaint.ends_with(&format!("name the file {name}")), "{complaint}");
         }
         assert!(Destination::parse("c:run.json").is_ok_and(|it| it.format == Format::Json));
+    }
+
+    #[test]
+    fn a_format_alone_is_no_name() {
+        let complaint = Destination::parse("html").expect_err("a page would be expected, and CSV written");
+        assert!(complaint.contains("run.html") && complaint.contains("html:-"), "{complaint}");
+        assert!(Destination::parse("./html").is_ok_and(|it| it.format == Format::Csv));
     }
 
     #[test]
