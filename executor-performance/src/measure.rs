@@ -140,7 +140,8 @@ impl Measurement {
         let roster = Roster::of_executors();
         let (subjects, ability) = (roster.enlist(&entries, threads), roster.ability());
         let experiment = OneLoad::new(job, threads, load, false, patience);
-        let run: Box<dyn Planned> = Box::new(Prepared { experiment, pace, subjects, threads, ability, question: None });
+        let run: Box<dyn Planned> =
+            Box::new(Prepared { experiment, pace, subjects, threads, remarks: Vec::new(), ability, question: None });
         let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
         let mut advice = Err("nothing was measured".to_owned());
         // Nothing is printed on the way, so the advice has to say what makes the figures doubtful.

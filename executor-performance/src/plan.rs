@@ -13,6 +13,7 @@ use crate::{
     sampler::Pace,
     session::Session,
     subject::Roster,
+    view::number,
 };
 use std::{ffi::OsString, fmt, time::Duration};
 
@@ -38,6 +39,9 @@ pub trait Planned {
     /// For how long it may sample.
     fn budget(&self) -> Duration;
 
+    /// What to say before it begins.
+    fn remarks(&self) -> &[String];
+
     /// How many worker threads its executors have.
     fn threads(&self) -> usize;
 
@@ -61,6 +65,8 @@ pub struct Prepared<X: Experiment> {
     pub subjects: Vec<Box<dyn Subject<X::Turn>>>,
     /// How many worker threads they have.
     pub threads: usize,
+    /// What to say before it begins.
+    pub remarks: Vec<String>,
     /// What they must be able to do.
     pub ability: Ability,
     /// Which question it answers, if it is one of several.
@@ -109,6 +115,10 @@ impl<X: Experiment> Planned for Prepared<X> {
         self.pace.budget
     }
 
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     fn threads(&self) -> usize {
         self.threads
     }
@@ -152,7 +162,7 @@ pub fn plan(orders: &[Order], host: Option<&Host>) -> Result<Vec<Box<dyn Planned
         refuse_too_many_points(options, command).map_err(within_file)?;
         let mut first = 0;
         for point in options.points() {
-            let site = Site { options, point, host, words, first, budget, question: None };
+            let site = Site { options, point, host, words, first, budget, least: Duration::ZERO, question: None };
             let runs = site.runs(command).map_err(within_file)?;
             first += runs.len();
             plan.extend(runs);
@@ -171,6 +181,23 @@ fn refuse_too_many_points(options: &Options, command: &Command) -> Result<(), St
     Err(format!("the sweep has {points} points, more than {MOST}: give fewer values to its options"))
 }
 
+/// What to say if the fewest rounds of that many `executors`, whose samples take at least the time `least`, do not fit
+/// into the budget.
+fn excess(pace: &Pace, executors: usize, least: Duration) -> Option<String> {
+    let rounds = pace.least_rounds();
+    let samples = u32::try_from(rounds.saturating_mul(executors)).unwrap_or(u32::MAX);
+    let whole = least.saturating_mul(samples);
+    (whole > pace.budget).then(|| {
+        let [least, whole, budget] = [least, whole, pace.budget].map(humantime::format_duration);
+        format!(
+            "at least {} of {} are taken, with {least} for each sample: this takes {whole}, and not {budget}; lower \
+             --min-samples, --processes or --warm-up, or make samples shorter",
+            number(rounds, "round"),
+            number(executors, "executor"),
+        )
+    })
+}
+
 /// One point of a sweep, with what applies to all points.
 struct Site<'a> {
     options: &'a Options,
@@ -181,6 +208,8 @@ struct Site<'a> {
     /// The number of its first run, of those that this command line orders.
     first: usize,
     budget: Duration,
+    /// How long a sample takes at least.
+    least: Duration,
     question: Option<&'a Asked>,
 }
 
@@ -219,14 +248,15 @@ impl Site<'_> {
         self.prepare(vec![experiment], &Roster::of_executors(), rse)
     }
 
-    /// As [`jobs`](Self::jobs), for each of the `experiments`, which are points of a sweep.
-    fn points<X>(&self, experiments: impl Iterator<Item = X>, rse: f64) -> Runs
+    /// As [`jobs`](Self::jobs), for each of the `experiments`, which are points of a sweep, at the site that `bearing`
+    /// makes of this one.
+    fn points<X>(&self, experiments: Vec<X>, bearing: impl Fn(&X) -> Result<Self, String>, rse: f64) -> Runs
     where
         X: Experiment<Turn: JobTurn + 'static> + 'static,
     {
         let mut runs = Vec::new();
         for experiment in experiments {
-            let site = Site { first: self.first + runs.len(), ..*self };
+            let site = Site { first: self.first + runs.len(), ..bearing(&experiment)? };
             runs.extend(site.jobs(experiment, rse)?);
         }
         Ok(runs)
@@ -260,6 +290,8 @@ impl Site<'_> {
         let (mut pace, entries) = (self.options.sampling.pace(rse)?, self.entries(roster.ability())?);
         pace.budget = self.budget;
         pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
+        let left_out = self.options.left_out(threads, roster.ability());
+        let remarks: Vec<String> = excess(&pace, entries.len(), self.least).into_iter().chain(left_out).collect();
         let prepared = experiments.into_iter().zip(self.first..).map(|(experiment, run)| {
             let subjects = match self.host {
                 Some(host) => roster.names(&entries).into_iter().map(|name| self.guest(host, run, name)).collect(),
@@ -270,6 +302,7 @@ impl Site<'_> {
                 pace,
                 subjects,
                 threads,
+                remarks: remarks.clone(),
                 ability: roster.ability(),
                 question: self.question.cloned(),
             }) as Box<dyn Planned>
@@ -280,5 +313,48 @@ impl Site<'_> {
     fn guest<T: Turn + 'static>(&self, host: &Host, run: usize, executor: &'static str) -> Box<dyn Subject<T>> {
         let (command, limit) = (host.command(self.words, run, executor), self.options.sampling.longest_turn());
         Box::new(Guest::new(executor, command, limit, host.failures()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    fn remarks(line: &str) -> Vec<String> {
+        let words = format!("executor-performance {line}");
+        let orders = cli::parse(words.split(' ').map(OsString::from)).expect(line);
+        plan(&orders, None).expect(line)[0].remarks().to_vec()
+    }
+
+    #[test]
+    fn what_cannot_fit_into_the_budget_is_told_before_it_is_measured() {
+        assert_eq!(
+            remarks("latency -s 30s").join("\n"),
+            "at least 10 rounds of 5 executors are taken, with 30s for each sample: this takes 25m, and not 1m; lower \
+             --min-samples, --processes or --warm-up, or make samples shorter"
+        );
+        assert_eq!(remarks("-e channel --min-samples 1 --warm-up 0 latency -s 30s"), Vec::<String>::new());
+        for line in ["throughput", "latency", "latency --rate 1000,10", "repost --work 1ms", "idle", "fairness", "wake"]
+        {
+            assert_eq!(remarks(line), Vec::<String>::new(), "{line}");
+        }
+        let long =
+            ["-m 1 blocking -s 5s", "idle --settle 5s", "wake -s 5s", "repost --work 50ms", "avalanche --work 50ms"];
+        for line in long {
+            assert_eq!(remarks(line).len(), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn executors_that_all_leaves_out_are_told() {
+        assert_eq!(remarks("-e all throughput"), Vec::<String>::new());
+        assert_eq!(remarks("-t 33 throughput"), Vec::<String>::new());
+        let wide = remarks("-t 33 -e all throughput").concat();
+        assert!(wide.starts_with("--executor all leaves out workstealing-small"), "{wide}");
+        assert!(wide.ends_with("which cannot have 33 threads"), "{wide}");
+        let forks = remarks("-e all fork-join").concat();
+        assert!(forks.contains("leaves out burst-typed, reference-unpark, "), "{forks}");
+        assert!(forks.ends_with("which cannot let jobs wait for jobs, as in fork and join"), "{forks}");
     }
 }

@@ -91,14 +91,15 @@ impl Session {
         conclude: impl FnOnce(&Record) -> Result<Outcome, String>,
     ) -> Outcome {
         self.warn(&self.record.program.doubts());
-        let mut warned = Vec::new();
+        let mut warned: Vec<String> = Vec::new();
         self.several = plan.len() > 1;
         for run in plan {
             if self.wants_end() {
                 break;
             }
             let (doubts, budget) = (self.record.machine.doubts(run.threads()), run.budget());
-            let news: Vec<String> = doubts.into_iter().filter(|doubt| !warned.contains(doubt)).collect();
+            let news: Vec<String> =
+                doubts.iter().chain(run.remarks()).filter(|&doubt| !warned.contains(doubt)).cloned().collect();
             self.warn(&news);
             warned.extend(news);
             run.perform(&mut self);
@@ -365,7 +366,7 @@ mod tests {
         let budget = Duration::from_secs(60);
         let pace = Pace { warm_up: 0, min_samples: 2, max_samples: 2, processes: 1, target: 0.1, budget };
         let subjects: Vec<Box<dyn Subject<BurstsTurn<Labour>>>> = vec![Box::new(Hooked(hook))];
-        Prepared { experiment, pace, subjects, threads: 1, ability: Ability::Jobs, question: None }
+        Prepared { experiment, pace, subjects, threads: 1, remarks: Vec::new(), ability: Ability::Jobs, question: None }
     }
 
     /// Answers every request with what its function returns, and counts the requests.

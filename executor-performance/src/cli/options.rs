@@ -436,6 +436,21 @@ impl Options {
             Ok(entries)
         }
     }
+
+    /// What to say of executors that `all` leaves out, because they cannot have `threads` threads or do not have the
+    /// `ability`.
+    pub fn left_out(&self, threads: usize, ability: Ability) -> Vec<String> {
+        if self.executors.iter().all(|name| Entry::named(name).is_some()) {
+            return Vec::new();
+        }
+        let told = |is_left_out: &dyn Fn(&Entry) -> bool, why: String| {
+            let names = ENTRIES.iter().filter(|entry| is_left_out(entry)).map(|entry| entry.name);
+            let names = names.collect::<Vec<_>>().join(", ");
+            (!names.is_empty()).then(|| format!("--executor all leaves out {names}, which cannot {why}"))
+        };
+        let narrow = told(&|entry| !entry.takes(threads), format!("have {threads} threads"));
+        narrow.into_iter().chain(told(&|entry| !entry.can(ability), ability.phrase().to_owned())).collect()
+    }
 }
 
 fn too_many_threads(threads: usize, entry: &Entry) -> String {

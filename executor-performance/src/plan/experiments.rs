@@ -7,12 +7,12 @@ use crate::{
         LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions, WorkOptions,
     },
     experiment::{
-        Avalanche, Blocking, Idle, IdleTurn, Latency, Lifecycle, OneLoad, OpenLatencyTurn, Panics, Question, Repost,
-        Submit, Throughput, Wake,
+        Avalanche, Blocking, Idle, IdleTurn, Latency, Lifecycle, OneLoad, OpenLatency, OpenLatencyTurn, Panics,
+        Question, Repost, Submit, Throughput, Wake,
     },
     workload::{Labour, Load, Pastime},
 };
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// What each job of the latency experiment does, besides passing on.
 const SMALL_LABOUR: Labour = Labour { pre: 10, post: 10 };
@@ -28,9 +28,9 @@ impl Site<'_> {
     pub(super) fn latency(&self, own: &LatencyOptions) -> Runs {
         own.closed()?;
         let pause = Duration::from_millis(own.sleep_time);
-        self.options.sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
+        let site = self.bearing(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
         let load = self.point.chains(1_000)?;
-        self.jobs(Latency::new(self.threads(), load, SMALL_LABOUR, pause, self.patience()), COARSE_RSE)
+        site.jobs(Latency::new(self.threads(), load, SMALL_LABOUR, pause, self.patience()), COARSE_RSE)
     }
 
     /// At each of the rates.
@@ -39,13 +39,13 @@ impl Site<'_> {
         let (labour, seed, patience) = (SMALL_LABOUR, self.seed(), self.patience());
         let turn = |rate, time| OpenLatencyTurn { rate, time, producers, labour, seed, patience };
         let open = own.open(self.threads(), turn)?;
-        for latency in &open {
-            self.options.sampling.bears(
+        let bearing = |latency: &OpenLatency| {
+            self.bearing(
                 format_args!("--run-time {} ms at --rate {}", own.run_time(), latency.asked().rate),
                 latency.shortest_sample(),
-            )?;
-        }
-        self.points(open.into_iter(), COARSE_RSE)
+            )
+        };
+        self.points(open, bearing, COARSE_RSE)
     }
 
     pub(super) fn repost(&self, own: &RepostOptions) -> Runs {
@@ -53,27 +53,39 @@ impl Site<'_> {
         let question = Repost(own.work.pastime(self.patience())?);
         let loads = own.loads()?.into_iter();
         let reposts: Vec<_> = loads.map(|load| self.one_load(question, load, own.size.full_size)).collect();
-        reposts.iter().try_for_each(|repost| self.bears_work(&own.work, own.size.full_size, repost))?;
-        self.points(reposts.into_iter(), USUAL_RSE)
+        self.points(reposts, |repost| self.bearing_work(&own.work, own.size.full_size, repost), USUAL_RSE)
     }
 
     pub(super) fn avalanche(&self, own: &AvalancheOptions) -> Runs {
         let jobs = self.point.single_jobs(1_000_000, "avalanche")?;
         let question = Avalanche(own.work.pastime(self.patience())?);
         let avalanche = self.one_load(question, jobs, own.size.full_size);
-        self.bears_work(&own.work, own.size.full_size, &avalanche)?;
-        self.jobs(avalanche, USUAL_RSE)
+        self.bearing_work(&own.work, own.size.full_size, &avalanche)?.jobs(avalanche, USUAL_RSE)
     }
 
-    /// Refuses work with which even the smallest sample takes too long.
-    fn bears_work<Q: Question<Work = Pastime>>(
+    /// This site, where each sample takes at least as long as the smallest with that work.
+    ///
+    /// # Errors
+    ///
+    /// If that is too long.
+    fn bearing_work<Q: Question<Work = Pastime>>(
         &self,
         own: &WorkOptions,
         full_size: bool,
         experiment: &OneLoad<Q>,
-    ) -> Result<(), String> {
+    ) -> Result<Self, String> {
         let and_full_size = if full_size { " and --full-size" } else { "" };
-        self.options.sampling.bears(format_args!("--work {} us{and_full_size}", own.work), experiment.shortest_sample())
+        self.bearing(format_args!("--work {} us{and_full_size}", own.work), experiment.shortest_sample())
+    }
+
+    /// This site, where each sample takes at least the time `least` because of the options that `told` names.
+    ///
+    /// # Errors
+    ///
+    /// If executors are given up before that.
+    fn bearing(&self, told: fmt::Arguments<'_>, least: Duration) -> Result<Self, String> {
+        self.options.sampling.bears(told, least)?;
+        Ok(Site { least, ..*self })
     }
 
     pub(super) fn submit(&self, own: &SubmitOptions) -> Runs {
@@ -85,22 +97,22 @@ impl Site<'_> {
     pub(super) fn fairness(&self, own: &FairnessOptions) -> Runs {
         self.point.unused("fairness")?;
         let fairness = own.experiment(self.threads(), self.seed(), self.patience())?;
-        self.options.sampling.bears(
+        let site = self.bearing(
             format_args!("--probe-interval {} us and --run-time {} ms", own.probe_interval, own.run_time),
             fairness.shortest_sample(),
         )?;
-        self.jobs(fairness, COARSE_RSE)
+        site.jobs(fairness, COARSE_RSE)
     }
 
     pub(super) fn blocking(&self, own: &BlockingOptions) -> Runs {
         let (threads, patience) = (self.threads(), self.patience());
         let (jobs, sleep) = (self.point.single_jobs(1000, "blocking")?, own.sleep(patience)?);
         let in_turn = u32::try_from(jobs.jobs().div_ceil(threads as u64)).unwrap_or(u32::MAX);
-        self.options.sampling.bears(
+        let site = self.bearing(
             format_args!("{} jobs of --sleep-time {} ms", jobs.jobs(), own.sleep_time),
             sleep.saturating_mul(in_turn),
         )?;
-        self.jobs(Blocking::new(threads, jobs, sleep, patience), USUAL_RSE)
+        site.jobs(Blocking::new(threads, jobs, sleep, patience), USUAL_RSE)
     }
 
     pub(super) fn panics(&self) -> Runs {
@@ -118,8 +130,8 @@ impl Site<'_> {
         let (settle, window) = (Duration::from_millis(own.settle), Duration::from_millis(own.window));
         // Once before the executor is built, and once before the window.
         let settling = settle.saturating_mul(2);
-        self.options.sampling.bears(format_args!("--settle {} ms", own.settle), settling)?;
-        self.jobs(Idle::new(self.threads(), IdleTurn { settle, window, queued, patience }), COARSE_RSE)
+        let site = self.bearing(format_args!("--settle {} ms", own.settle), settling)?;
+        site.jobs(Idle::new(self.threads(), IdleTurn { settle, window, queued, patience }), COARSE_RSE)
     }
 
     /// For each of the workloads.
@@ -142,8 +154,8 @@ impl Site<'_> {
             return Err(format!("--jobs {jobs} are more than {MOST} in a burst: ask for fewer"));
         }
         let pause = Duration::from_millis(own.sleep_time);
-        self.options.sampling.bears(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
-        self.jobs(Wake::new(self.threads(), load, pause, self.patience()), COARSE_RSE)
+        let site = self.bearing(format_args!("--sleep-time {} ms", own.sleep_time), pause)?;
+        site.jobs(Wake::new(self.threads(), load, pause, self.patience()), COARSE_RSE)
     }
 
     /// The `question` under `load`, which may be cut unless it must have its `full_size`.
