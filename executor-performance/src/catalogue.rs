@@ -2,8 +2,10 @@
 
 use crate::{
     cli,
+    once_each::once_each,
     plan::{Planned, plan},
-    registry::{Ability, ENTRIES},
+    registry::{Ability, ENTRIES, Entry},
+    view,
 };
 use std::ffi::OsString;
 
@@ -23,6 +25,18 @@ pub fn executors() -> String {
         let abilities: String =
             Ability::MARKED.iter().map(|ability| mark_if(entry.can(*ability), ability.mark())).collect();
         text += &format!("{by_default}{abilities} {:25} {}\n", entry.name, entry.summary);
+    }
+    text + "\n" + &modules()
+}
+
+/// The modules of the library, and which executors are of each.
+fn modules() -> String {
+    let mut text = "modules of the library `executors`\n".to_owned();
+    for module in once_each(ENTRIES.iter().filter_map(Entry::module)) {
+        let names = ENTRIES.iter().filter(|entry| entry.module() == Some(module)).map(|entry| entry.name);
+        let line = format!("{module}: {}", names.collect::<Vec<_>>().join(", "));
+        let lines = view::lines(&line, 74);
+        text += &format!("  {}\n", lines.join("\n    "));
     }
     text
 }

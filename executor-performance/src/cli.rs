@@ -32,6 +32,7 @@ pub(crate) use self::{experiments::within, point::countable};
 pub use crate::advice::Need;
 
 use self::options::OF_PROCESSES;
+use crate::program;
 use clap::{ArgMatches, FromArgMatches, parser::ValueSource};
 use std::{ffi::OsString, path::Path};
 
@@ -84,7 +85,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Order>, Re
 }
 
 fn parsed(words: &[OsString]) -> Result<(CommandLine, ArgMatches), Refusal> {
-    let matches = definition().try_get_matches_from(words)?;
+    let matches = definition().long_version(program::version()).try_get_matches_from(words)?;
     let mut line = CommandLine::from_arg_matches(&matches)?;
     if let Some((option, command)) = definition::meaningless(&matches) {
         return Err(Refusal::Wrong(format!("--{option} does not apply to {command}: leave it out")));

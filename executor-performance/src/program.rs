@@ -1,7 +1,7 @@
 //! What this program is, and how it was called.
 
 use serde::{Deserialize, Serialize};
-use std::{env, ffi::OsString, path::Path};
+use std::{env, ffi::OsString, iter, path::Path, sync::LazyLock};
 
 /// Facts about this program and this command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,17 @@ impl Program {
         const DEBUG: &str = "THIS IS A DEBUG BUILD: its numbers mean nothing; build with `cargo build --release`";
         if self.build == "debug" { vec![DEBUG.to_owned()] } else { Vec::new() }
     }
+}
+
+/// The version of this program, with its commit and its features.
+pub(crate) fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let Program { version, git, features, .. } = Program::this(0);
+        let commit = (!git.is_empty()).then(|| format!("commit {git}"));
+        let features = (!features.is_empty()).then(|| format!("features {}", features.join(", ")));
+        iter::once(version).chain(commit).chain(features).collect::<Vec<_>>().join(", ")
+    });
+    &VERSION
 }
 
 /// The words as they would be typed, the program without its path.

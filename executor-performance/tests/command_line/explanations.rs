@@ -38,6 +38,9 @@ fn helps_everywhere() {
         assert_eq!(output.status.code(), Some(0), "{line}");
         assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{line}");
     }
+    let version = measured("--version");
+    assert!(version.starts_with(&format!("executor-performance {}", env!("CARGO_PKG_VERSION"))), "{version}");
+    assert_eq!(version.contains("features "), cfg!(any(feature = "peers", feature = "published")), "{version}");
     for experiment in EXPERIMENTS {
         assert!(measured(&format!("{experiment} --help")).contains("Usage:"), "{experiment}");
     }
