@@ -267,8 +267,8 @@ pub(crate) fn jobs_wait_in_vain_for_lost_workers(subject: &impl Fn() -> Brittle)
 
 /// The worker is lost over one job, whose destructor drops the last handle, and another waits.
 pub(crate) fn a_future_is_dropped_with_the_last_worker(subject: &impl Fn() -> Brittle) {
-    /// Its fields are dropped one after the other.
-    struct Last(Waits, #[expect(dead_code)] ThreadPool<Brittle>);
+    #[expect(dead_code, reason = "its fields are only dropped, one after the other")]
+    struct Last(Waits, ThreadPool<Brittle>);
     struct Waits(Gate);
     impl Drop for Waits {
         fn drop(&mut self) {
