@@ -4,6 +4,7 @@
 //! waits for the result before that. The second is what makes waiting inside a pool safe: a wait either runs the job
 //! itself or waits for a job that has begun, so pools do not run out of workers by waiting.
 
+#[cfg(feature = "_futures")]
 mod block_on;
 #[cfg(feature = "_futures")]
 mod continuation;
@@ -23,6 +24,7 @@ use crate::{
     },
     trampoline::{self, Trampoline},
 };
+#[cfg(feature = "_futures")]
 pub(crate) use block_on::block_on;
 #[cfg(feature = "elastic-exec")]
 pub(crate) use continuation::completion;
