@@ -4,9 +4,21 @@
 
 #[cfg(all(test, executors_loom))]
 mod model;
+#[cfg(executors_loom)]
+mod once_lock;
 
 #[cfg(all(test, executors_loom))]
 pub(crate) use model::{Gate, Goal, check, check_at_length, check_reaching};
+#[cfg(all(
+    not(executors_loom),
+    any(
+        feature = "cb-channel-exec",
+        feature = "workstealing-exec",
+        feature = "elastic-exec",
+        feature = "dispatcher-exec"
+    )
+))]
+pub(crate) use std::sync::OnceLock;
 #[cfg(not(executors_loom))]
 pub(crate) use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, atomic},
@@ -25,6 +37,8 @@ pub(crate) mod thread {
 
 #[cfg(executors_loom)]
 pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
+#[cfg(executors_loom)]
+pub(crate) use once_lock::OnceLock;
 
 /// As loom's, whose accesses are closures so that it can tell when they overlap.
 #[cfg(not(executors_loom))]

@@ -5,11 +5,15 @@ mod cold;
 #[cfg(feature = "dispatcher-exec")]
 mod dispatch;
 mod elastic;
+mod fifo;
+mod shared;
+mod stealing;
 
 use super::{Charter, Handle, Setup, Terms, delivery::Admission};
 use crate::{
     asymmetric_fence::{LightSide, heavy_fence},
     backing::Backing,
+    containment::Contained,
     job::{IntoJob, Job},
     local::try_execute_locally,
     meter::Meter,
@@ -23,13 +27,14 @@ use crate::{
             Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
             fence,
         },
-        check, check_at_length, thread,
+        check, check_at_length, check_reaching, thread,
     },
     time_slice::TimeSlice,
 };
 use std::{
     collections::VecDeque,
     fmt::Debug,
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -204,6 +209,19 @@ const CHARTER: Charter = Charter {
     time_slice: TimeSlice::Usual,
 };
 
+/// The name of a thread that does not start. (In place of a system that refuses it.)
+const REFUSED: &str = "\0";
+
+/// Names threads of which only the first starts.
+fn the_first_only(seat: usize) -> String {
+    if seat == 0 { seat.to_string() } else { REFUSED.to_owned() }
+}
+
+fn with_a_hook() -> Options {
+    let hook: Box<dyn Fn(usize) + Send + Sync> = Box::new(|_seat| ());
+    Options { on_start: Some(Arc::new(AssertUnwindSafe(Contained::new(hook)))), ..Options::new() }
+}
+
 fn setup<S, P>(terms: Terms, source: S, parker: P) -> Setup<S, P> {
     Setup { terms, cold: 0..0, source, parker, charter: CHARTER, options: Options::new() }
 }
@@ -224,7 +242,9 @@ fn see_off<S: Source, P: Parker + Debug>(crew: Handle<S, P>) {
     assert_eq!((report.running, report.queued), (0, 0));
     assert_eq!(crew.crew().life.active(), 0);
     let parker = format!("{:?}", crew.crew().parker);
-    assert!(parker.contains("sleeping: 0, called: 0, looking: 0"), "{parker}");
+    let [sets, empty_sets] =
+        ["sleeping", "sleeping: 0, called: 0, looking: 0"].map(|text| parker.matches(text).count());
+    assert!(sets > 0 && sets == empty_sets, "{parker}");
 }
 
 #[test]
@@ -414,6 +434,32 @@ fn a_late_job_runs_once_or_is_given_back() {
         let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
         let accepted = submitter.join().unwrap();
         see_off(crew); // it may have got a late shift meanwhile
+        assert_eq!(ran.count(), usize::from(accepted));
+    });
+}
+
+/// The system refuses its late shift, and the submitter does what that would have done.
+#[test]
+fn a_late_job_whose_thread_is_refused_runs_once_or_is_given_back() {
+    check_reaching(2, ["the submitter runs it"], |[is_run_here]| {
+        let setup = setup(Terms::fixed(1), ModelSource::new(1, |all| all), parker::dynamic());
+        let charter = Charter { thread_name: the_first_only, ..CHARTER };
+        let crew = Handle::start(Setup { charter, ..setup }).unwrap();
+        let ran = Tally::default();
+        let submitter = thread::spawn({
+            let (crew, mark) = (crew.clone(), ran.mark());
+            move || {
+                let submitter = thread::current().id();
+                let job = move || {
+                    is_run_here.is_reached_if(thread::current().id() == submitter);
+                    mark();
+                };
+                crew.try_execute(job).is_ok()
+            }
+        });
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        let accepted = submitter.join().unwrap();
+        see_off(crew);
         assert_eq!(ran.count(), usize::from(accepted));
     });
 }

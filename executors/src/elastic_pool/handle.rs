@@ -1,5 +1,8 @@
 //! The crew behind an elastic pool, and the admission of jobs when all workers are busy.
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
 use super::{
     CHARTER, Saturation,
     semaphore::{Semaphore, Slot},

@@ -2,6 +2,8 @@
 
 mod forks;
 mod local;
+#[cfg(all(test, executors_loom))]
+mod model;
 mod rounds;
 mod shown;
 #[cfg(all(test, not(executors_loom)))]
@@ -26,8 +28,9 @@ use crate::{
     meter::Meter,
     part::Forks,
     placement::Neighbourhood,
+    sync::OnceLock,
 };
-use std::{fmt, sync::OnceLock};
+use std::fmt;
 
 pub(crate) struct StealingSource {
     /// Jobs from outside.

@@ -1,21 +1,29 @@
 //! What the pool records about its jobs.
+//!
+//! The model in `records/model.rs` fails if `closed` is read before a job from outside is counted, if a step of a
+//! future is counted after the lock of `over` was given back, or although the pool is over, or if the end is declared
+//! while something is outstanding.
+
+#[cfg(all(test, executors_loom))]
+mod model;
 
 use super::{LABEL, ledger::Ledger};
 use crate::{
     local::PoolId,
     meter::Exporter,
     options::{Options, PanicHandler},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst, fence},
+    },
 };
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering::SeqCst, fence},
-};
+use std::sync::PoisonError;
 
 /// What the pool records about its jobs. Shared with the worker threads, each of which counts for itself.
 pub(super) struct Records {
     /// The user's name for the pool.
     name: Option<String>,
-    /// SeqCst, because it is ordered with the ledger: see [`Wrapped::deliver`](super::wrapped::Wrapped::deliver).
+    /// SeqCst, because it is ordered with the ledger: see [`admits`](Self::admits).
     pub(super) closed: AtomicBool,
     /// Set before `closed`, and read independently of it: a job that has begun just before may run. So Relaxed would
     /// do.
@@ -60,6 +68,27 @@ impl Records {
 
     pub(super) fn over(&self) -> MutexGuard<'_, bool> {
         self.over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a job that the given worker submits, or a thread that is none, if it is admitted. Returns whether it is.
+    /// If the pool is closed, `though_closed` is asked to count a job from outside nevertheless, and returns whether it
+    /// has.
+    #[inline]
+    pub(super) fn admits(&self, worker: Option<usize>, though_closed: impl FnOnce(&Self) -> bool) -> bool {
+        match worker {
+            Some(_) if self.discarding.load(SeqCst) => return false,
+            Some(worker) => self.ledger.accept_inside(worker),
+            None => {
+                // Before `closed` is read: a thread that closes the pool and then sees nothing outstanding has seen all
+                // jobs that will ever be accepted from outside.
+                self.ledger.accept_outside();
+                if self.closed.load(SeqCst) {
+                    self.strike();
+                    return though_closed(self);
+                }
+            }
+        }
+        true
     }
 
     /// Counts a step of a future that was accepted earlier, although the pool is closed, unless the pool has come to

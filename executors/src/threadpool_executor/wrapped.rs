@@ -2,7 +2,7 @@
 
 use super::{records::Records, this_worker, worker::Worker};
 use crate::{backing::HUGE, options::Options};
-use std::sync::{Arc, Barrier, atomic::Ordering::SeqCst};
+use std::sync::{Arc, Barrier};
 use threadpool::ThreadPool;
 
 /// The crate's pool, and what it does not know.
@@ -41,20 +41,8 @@ impl Wrapped {
         F: FnOnce() + Send + 'static,
     {
         let records = &*self.records;
-        match this_worker::index_in(records) {
-            Some(_) if records.discarding.load(SeqCst) => return Err(closure),
-            Some(worker) => records.ledger.accept_inside(worker),
-            None => {
-                // Before `closed` is read: a thread that closes the pool and then sees nothing outstanding has seen all
-                // jobs that will ever be accepted from outside.
-                records.ledger.accept_outside();
-                if records.closed.load(SeqCst) {
-                    records.strike();
-                    if !though_closed(records) {
-                        return Err(closure);
-                    }
-                }
-            }
+        if !records.admits(this_worker::index_in(records), though_closed) {
+            return Err(closure);
         }
         if size_of::<F>() > HUGE {
             let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);

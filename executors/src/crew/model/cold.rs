@@ -1,6 +1,6 @@
 //! Models of cold threads: real workers and the parker that knows of them, on the source of the other models.
 
-use super::{ModelParker, ModelSource, Pair, see_off, setup, spawn};
+use super::{ModelParker, ModelSource, Pair, REFUSED, Tally, see_off, setup, spawn, the_first_only, with_a_hook};
 use crate::{
     backing::Backing,
     crew::{Charter, Handle, Setup, Terms, precedence::IS_DUE_IN_MODEL},
@@ -16,9 +16,12 @@ use crate::{
         check, thread,
     },
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
 };
 
 type Cold = Handle<ModelSource, ModelParker>;
@@ -28,7 +31,7 @@ fn crew(threads: usize) -> Cold {
     refusing_crew(threads, |seat| seat.to_string())
 }
 
-/// The same; a thread whose name has a NUL is refused.
+/// The same; a thread whose name is [`REFUSED`] does not start.
 fn refusing_crew(threads: usize, thread_name: fn(usize) -> String) -> Cold {
     crew_with(ModelSource::new(threads, |_| 1).without_privileges(), threads, thread_name)
 }
@@ -148,7 +151,7 @@ fn a_refused_thread_is_asked_for_again() {
     static ATTEMPTS: AtomicUsize = AtomicUsize::new(0);
     let name = |seat: usize| {
         let is_refused = seat == 1 && ATTEMPTS.fetch_add(1, Relaxed) == 0;
-        if is_refused { "\0".to_owned() } else { seat.to_string() }
+        if is_refused { REFUSED.to_owned() } else { seat.to_string() }
     };
     check(2, move || {
         ATTEMPTS.store(0, Relaxed);
@@ -164,5 +167,24 @@ fn a_refused_thread_is_asked_for_again() {
         crew.execute(move || done.open());
         crew.execute(|| ());
         see_off(crew);
+    });
+}
+
+/// It counts as active until it is refused, because it would have a hook to call.
+#[test]
+fn a_crew_ends_though_a_cold_thread_with_a_hook_is_refused() {
+    check(1, || {
+        let setup = setup(Terms::fixed(2), ModelSource::new(2, |_| 1), parker::dynamic());
+        let charter = Charter { thread_name: the_first_only, ..setup.charter };
+        let crew = Handle::start(Setup { cold: 1..2, charter, options: with_a_hook(), ..setup }).unwrap();
+        let ran = Tally::default();
+        let submitter = thread::spawn({
+            let (crew, marks) = (crew.clone(), [(); 2].map(|()| ran.mark()));
+            move || marks.map(|mark| usize::from(crew.try_execute(mark).is_ok())).iter().sum::<usize>()
+        });
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        let accepted = submitter.join().unwrap();
+        see_off(crew);
+        assert_eq!(ran.count(), accepted);
     });
 }

@@ -1,18 +1,19 @@
-//! Models of a crew on the dispatcher's source: real workers, gates, board and queues. The stream is left out, as it
-//! has models of its own.
+//! Models of a crew on the dispatcher's source and with its parker: real workers, gates, board and queues. The stream
+//! is left out, as it has models of its own.
 
-use super::{ModelParker, Pair, Tally, see_off, start};
+use super::{Pair, Tally, see_off, setup};
 use crate::{
     backing::Backing,
-    crew::Handle,
+    crew::{Handle, Terms},
     options::Placement,
+    parker::TwoParkers,
     placement::Neighbourhood,
     source::dispatch::{CPU, DispatchSource, NORMAL},
     sync::{check, check_at_length, thread},
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-type Subpool = Handle<DispatchSource, ModelParker>;
+type Subpool = Handle<DispatchSource, TwoParkers>;
 
 /// The subpools beside that of the CPU, each with a limit of one. The third is bound to the last of all threads.
 const A: usize = 1;
@@ -24,7 +25,8 @@ fn crew(sharing: usize, bound: bool) -> Subpool {
     let (neighbourhood, seat) = (Neighbourhood::of_machine(sharing, &Placement::Floating), bound.then_some(sharing));
     let source = DispatchSource::new(sharing, neighbourhood, &[1, 1, 1], seat.as_slice(), 61);
     source.pause(CPU);
-    start(sharing + usize::from(bound), source)
+    let terms = Terms::fixed(sharing + usize::from(bound));
+    Handle::start(setup(terms, source, TwoParkers::new(sharing))).unwrap()
 }
 
 fn to(crew: &Subpool, subpool: usize, level: usize) -> Subpool {
@@ -127,7 +129,7 @@ fn the_close_lifts_a_pause() {
 /// It may come in after the end, which is declared while nothing waits.
 #[test]
 fn a_job_that_races_with_the_close_of_a_paused_subpool_runs() {
-    check(2, || {
+    check_at_length(2, || {
         let (crew, ran) = (crew(1, false), Tally::default());
         crew.call_by(|source| source.pause(A));
         let submitter = thread::spawn({
@@ -143,16 +145,42 @@ fn a_job_that_races_with_the_close_of_a_paused_subpool_runs() {
 }
 
 /// Each thread has a job that needs the other's.
-#[test]
-fn a_bound_job_comes_to_its_thread() {
-    check(2, || {
+fn jobs_of_two_threads_meet(is_bound_first: bool) {
+    check_at_length(2, move || {
         let (crew, pair) = (crew(1, true), Pair::default());
-        let bound = to(&crew, BOUND, 0);
-        for (subpool, job) in [bound, subpool(&crew, A)].iter().zip(pair.jobs()) {
+        let mut subpools = [to(&crew, BOUND, 0), subpool(&crew, A)];
+        if !is_bound_first {
+            subpools.reverse();
+        }
+        for (subpool, job) in subpools.iter().zip(pair.jobs()) {
             subpool.execute(job);
         }
         pair.meet();
         see_off(crew);
+    });
+}
+
+#[test]
+fn a_bound_job_comes_to_its_thread() {
+    jobs_of_two_threads_meet(true);
+}
+
+/// The reserved thread may be the last that has fallen asleep, or looks just then.
+#[test]
+fn a_job_that_is_not_bound_is_not_left_to_a_reserved_thread() {
+    jobs_of_two_threads_meet(false);
+}
+
+/// Dropping the last handle closes the crew; threads of both kinds that sleep then must leave.
+#[test]
+fn a_crew_with_a_reserved_thread_ends() {
+    check(1, || {
+        let (crew, ran) = (crew(1, true), Tally::default());
+        to(&crew, BOUND, 0).execute(ran.mark());
+        let shared = Arc::clone(crew.crew());
+        drop(crew);
+        assert!(shared.await_end(None));
+        assert_eq!(ran.count(), 1);
     });
 }
 

@@ -1,15 +1,15 @@
 //! Models of a crew whose workers come and go.
 
-use super::{ModelParker, Pair, Tally, Tray, setup};
+use super::{ModelParker, Pair, REFUSED, Tally, Tray, setup, the_first_only};
 use crate::{
     backing::Backing,
-    crew::{Handle, Terms},
+    crew::{Charter, Handle, Setup, Terms},
     job::{IntoJob, Job},
     local::blocking,
     meter::Meter,
     parker,
     source::{Source, Whom},
-    sync::{Gate, check, check_at_length, thread},
+    sync::{Gate, check, check_at_length, check_reaching, thread},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -67,6 +67,17 @@ fn crew(core: usize, max: usize, keep_alive: Duration) -> Elastic {
 
 fn grown(terms: Terms) -> Elastic {
     Handle::without_workers(setup(terms, OneTray::default(), parker::dynamic()))
+}
+
+/// A crew without a core; a thread whose name is [`REFUSED`] does not start.
+fn refusing_crew(max: usize, thread_name: fn(usize) -> String) -> Elastic {
+    let terms = Terms { core: 0, max, only_replaces: false, keep_alive: AT_ONCE };
+    let setup = setup(terms, OneTray::default(), parker::dynamic());
+    Handle::without_workers(Setup { charter: Charter { thread_name, ..setup.charter }, ..setup })
+}
+
+fn none(_seat: usize) -> String {
+    REFUSED.to_owned()
 }
 
 /// Ends a crew, and checks that all have signed off everywhere. In how many ways it can end is not explored here.
@@ -271,6 +282,79 @@ fn joining_waits_for_children() {
         });
         crew.join(None).unwrap();
         assert_eq!(ran.count(), 2);
+        see_off(&crew);
+    });
+}
+
+/// Each of two submitters may have counted on the thread that the other asked for. Both have returned when no thread
+/// is left to run their jobs.
+fn jobs_run_on_their_submitters(max: usize) {
+    check(3, move || {
+        let (crew, ran) = (refusing_crew(max, none), Tally::default());
+        let submitter = thread::spawn({
+            let (crew, mark) = (crew.clone(), ran.mark());
+            move || crew.execute(mark)
+        });
+        crew.execute(ran.mark());
+        submitter.join().unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(&crew);
+    });
+}
+
+#[test]
+fn a_job_that_counts_on_a_refused_thread_runs() {
+    jobs_run_on_their_submitters(1);
+}
+
+#[test]
+fn the_last_of_two_refused_threads_is_stood_in_for() {
+    jobs_run_on_their_submitters(2);
+}
+
+/// The thread for the second job is refused, unless the only worker has left: that one may be leaving.
+#[test]
+fn a_job_whose_thread_is_refused_meets_a_leaving_worker() {
+    check_reaching(3, ["the worker runs both", "the submitter runs one"], |[by_worker, by_submitter]| {
+        let (crew, ran) = (refusing_crew(2, the_first_only), Tally::default());
+        let submitter = thread::current().id();
+        let tell = move || {
+            let is_submitter = thread::current().id() == submitter;
+            by_worker.is_reached_if(!is_submitter);
+            by_submitter.is_reached_if(is_submitter);
+        };
+        crew.execute(ran.mark());
+        crew.execute({
+            let mark = ran.mark();
+            move || {
+                tell();
+                mark();
+            }
+        });
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 2);
+        see_off(&crew);
+    });
+}
+
+/// The child counts on a thread that another submitter has asked for, or on the one that runs its parent in place of a
+/// worker.
+#[test]
+fn a_child_of_a_job_that_its_submitter_runs_runs_too() {
+    check(2, || {
+        let (crew, ran) = (refusing_crew(1, none), Tally::default());
+        let submitter = thread::spawn({
+            let (crew, mark) = (crew.clone(), ran.mark());
+            move || crew.execute(mark)
+        });
+        let (parent, child) = (ran.mark(), ran.mark());
+        let run = crew.run_here(move || {
+            super::spawn(child);
+            parent();
+        });
+        assert!(run.is_ok());
+        submitter.join().unwrap();
+        assert_eq!(ran.count(), 3);
         see_off(&crew);
     });
 }

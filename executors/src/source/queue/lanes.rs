@@ -19,14 +19,16 @@ use crate::{
     job::{IntoJob, Job, hand::Hand},
     local::place::{self, Place},
     placement::core_count,
-    sync::atomic::{
-        AtomicUsize,
-        Ordering::{Relaxed, SeqCst},
-        fence,
+    sync::{
+        OnceLock,
+        atomic::{
+            AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
     },
 };
 use crossbeam_utils::Backoff;
-use std::sync::OnceLock;
 
 /// Each is made for its first job: a lane that was never used is neither built, nor looked at by workers that sleep or
 /// wake.
@@ -51,13 +53,16 @@ impl Lanes {
     /// for jobs of one thread or a few, find them where they have looked before; but jobs of threads that never meet
     /// wait in one queue.
     pub(crate) fn new(lanes: usize) -> Self {
-        let places: Box<[OnceLock<_>]> = (0..lanes.next_power_of_two()).map(|_| OnceLock::new()).collect();
-        let lanes = Lanes { places, reach: AtomicUsize::new(0), is_spread: false, grants_privileges: false };
-        if cfg!(executors_loom) {
-            // Loom does not see that a `OnceLock` orders the creation of a lane before its use.
-            (0..lanes.places.len()).for_each(|number| _ = lanes.make(number));
-        }
-        lanes
+        let lanes = lanes.next_power_of_two();
+        // A model that is not about the making of lanes has less to explore if all are there.
+        Lanes::with_made(lanes, if cfg!(executors_loom) { lanes } else { 0 })
+    }
+
+    /// The first lanes are `made` at once.
+    fn with_made(lanes: usize, made: usize) -> Self {
+        let place = |number| if number < made { OnceLock::from(Box::new(Lane::new())) } else { OnceLock::new() };
+        let (places, reach) = ((0..lanes).map(place).collect(), AtomicUsize::new(made));
+        Lanes { places, reach, is_spread: false, grants_privileges: false }
     }
 
     /// The same, with privileges, where the system is [prepared](asymmetric_fence::prepare) for them.

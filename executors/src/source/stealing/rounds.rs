@@ -8,6 +8,9 @@
 //! One at a time: of several, no thread would see any but the first while they are on their way. Parts of the job that
 //! blocks are left to it.
 
+#[cfg(all(test, executors_loom))]
+mod model;
+
 use super::{Seat, StealingLocal, StealingSource};
 use crate::{
     job::Job,

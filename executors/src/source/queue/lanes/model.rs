@@ -7,7 +7,7 @@ use crate::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::SeqCst, fence},
-        check, thread,
+        check, check_reaching, thread,
     },
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -115,6 +115,31 @@ fn a_push_at_once_is_seen_or_its_submitter_sees_the_sleeper() {
 #[test]
 fn a_slow_push_is_seen_or_its_submitter_sees_the_sleeper() {
     a_push_is_seen_or_its_submitter_sees_the_sleeper(|lanes| lanes.push_fenced(Job::new(|| ())));
+}
+
+/// The same before there is a lane: one of two submitters makes it, and the other may find it there.
+#[test]
+fn a_first_job_is_seen_or_its_submitter_sees_the_sleeper() {
+    let goals = ["only the sleeper sees the others", "only the submitters do"];
+    check_reaching(2, goals, |[is_job_seen, is_sleeper_seen]| {
+        let (lanes, sleeps, runs) = (Arc::new(Lanes::with_made(2, 0)), Arc::new(AtomicBool::new(false)), runs(2));
+        let submitters = [0, 1].map(|number| {
+            let (lanes, sleeps, job) = (Arc::clone(&lanes), Arc::clone(&sleeps), job(number, &runs));
+            thread::spawn(move || {
+                lanes.push_at_once(job).unwrap_or_else(|job| lanes.push_fenced(job));
+                sleeps.load(Relaxed)
+            })
+        });
+        sleeps.store(true, Relaxed);
+        fence(SeqCst);
+        let sees_job = lanes.iter().any(|lane| !lane.is_empty());
+        let see_sleeper = submitters.map(|submitter| submitter.join().unwrap());
+        is_job_seen.is_reached_if(see_sleeper == [false; 2]);
+        is_sleeper_seen.is_reached_if(!sees_job);
+        assert!(sees_job || see_sleeper == [true; 2], "a job is overlooked");
+        while take(&lanes) != Ok(0) {}
+        assert_each_ran_once(&runs);
+    });
 }
 
 /// Consumers that find nothing have looked everywhere.
