@@ -2,8 +2,10 @@
 
 use super::{Condvar, Mutex};
 use std::{
+    cell::Cell,
+    panic,
     sync::{
-        Arc,
+        Arc, Once,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::Instant,
@@ -68,6 +70,7 @@ fn check_with<const N: usize>(
     builder.max_permutations = None;
     builder.max_duration = None;
     builder.checkpoint_file = None;
+    note_panics();
     let (executions, begin) = (Arc::new(AtomicUsize::new(0)), Instant::now());
     let (count, goals) = (Arc::clone(&executions), goals.map(Goal::new));
     builder.check(move || {
@@ -76,6 +79,7 @@ fn check_with<const N: usize>(
     });
     let executions = executions.load(Relaxed);
     println!("{executions} executions in {:.1?}", begin.elapsed());
+    assert!(!HAS_PANICKED.get(), "a worker has contained a panic, maybe one of loom");
     if bound > 0 {
         assert!(executions > 1, "no thread does anything that another could come before");
     }
@@ -84,6 +88,26 @@ fn check_with<const N: usize>(
             assert!(goal.is_reached.load(Relaxed), "no execution reaches this goal: {}", goal.name);
         }
     }
+}
+
+std::thread_local! {
+    /// Whether a thread of the model that this thread checks has panicked. (Loom runs all of them on this one.)
+    static HAS_PANICKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Notes whether a thread of the model panics from now on. A worker contains panics, those of its parker, too: so an
+/// execution may go on as if nothing were wrong, with one worker less.
+fn note_panics() {
+    static NOTED: Once = Once::new();
+    // Before loom has threads: it ends them by panics of their own, and has set a hook that ignores those.
+    NOTED.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            HAS_PANICKED.set(true);
+            usual(info);
+        }));
+    });
+    HAS_PANICKED.set(false);
 }
 
 /// Something that threads of a model wait for.
