@@ -6,6 +6,8 @@
 mod model;
 #[cfg(executors_loom)]
 mod once_lock;
+#[cfg(executors_loom)]
+mod parking;
 
 #[cfg(all(test, executors_loom))]
 pub(crate) use model::{Gate, Goal, check, check_at_length, check_reaching};
@@ -106,6 +108,7 @@ pub(crate) fn fence_of_models() {
 
 #[cfg(executors_loom)]
 pub(crate) mod thread {
+    pub(crate) use super::parking::{Thread, current, park};
     pub(crate) use loom::thread::*;
 
     pub(crate) fn park_timeout(_timeout: std::time::Duration) {

@@ -1,5 +1,4 @@
-//! A model of threads that start others when a crew ends. (Not of the whole crew: loom fails where an `unpark` comes
-//! while its thread waits for a lock.)
+//! A model of threads that start others when a crew ends.
 
 use super::Life;
 use crate::sync::{check, thread};
