@@ -5,8 +5,11 @@ mod cold;
 #[cfg(feature = "dispatcher-exec")]
 mod dispatch;
 mod elastic;
+#[cfg(feature = "cb-channel-exec")]
 mod fifo;
+#[cfg(feature = "elastic-exec")]
 mod shared;
+#[cfg(feature = "workstealing-exec")]
 mod stealing;
 
 use super::{Charter, Handle, Setup, Terms, delivery::Admission};

@@ -6,7 +6,7 @@ use super::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 use loom::thread::{self, ThreadId};
-use std::sync::{Arc, atomic::AtomicBool as Uncounted};
+use std::sync::{Arc, atomic::AtomicU8 as Uncounted};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
@@ -16,11 +16,15 @@ pub(crate) struct Thread {
 
 #[derive(Debug, Default)]
 struct Token {
-    /// Not loom's: what counts is its value at this very moment.
-    is_parked: Uncounted,
-    /// Set while it is not parked, for the next time.
-    is_unparked: AtomicBool,
+    /// Swapped before each look at the state, so that loom lets others come first, and orders what they have written.
+    turn: AtomicBool,
+    /// [`EMPTY`], [`UNPARKED`] or [`PARKED`]. Not loom's: what counts is its value at this very moment.
+    state: Uncounted,
 }
+
+const EMPTY: u8 = 0;
+const UNPARKED: u8 = 1;
+const PARKED: u8 = 2;
 
 loom::thread_local! {
     static TOKEN: Arc<Token> = Arc::default();
@@ -32,13 +36,8 @@ impl Thread {
     }
 
     pub(crate) fn unpark(&self) {
-        let is_parked = || self.token.is_parked.load(Relaxed);
-        if !is_parked() {
-            // Not a store, which loom might put before a swap of the thread that has come before it.
-            self.token.is_unparked.swap(true, Release);
-        }
-        // It may have parked just before that.
-        if is_parked() {
+        self.token.turn.swap(true, Release);
+        if self.token.state.swap(UNPARKED, Relaxed) == PARKED {
             self.thread.unpark();
         }
     }
@@ -50,9 +49,11 @@ pub(crate) fn current() -> Thread {
 
 pub(crate) fn park() {
     let token = TOKEN.with(Arc::clone);
-    if !token.is_unparked.swap(false, Acquire) {
-        token.is_parked.store(true, Relaxed);
+    token.turn.swap(false, Acquire);
+    if token.state.swap(PARKED, Relaxed) != UNPARKED {
         thread::park();
-        token.is_parked.store(false, Relaxed);
+        // All who have unparked it by now come before what it does next, not only the first.
+        token.turn.swap(false, Acquire);
     }
+    token.state.store(EMPTY, Relaxed);
 }

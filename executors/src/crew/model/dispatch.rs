@@ -9,7 +9,7 @@ use crate::{
     parker::TwoParkers,
     placement::Neighbourhood,
     source::dispatch::{CPU, DispatchSource, NORMAL},
-    sync::{check, check_at_length, thread},
+    sync::{Gate, check, check_at_length, thread},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -145,14 +145,12 @@ fn a_job_that_races_with_the_close_of_a_paused_subpool_runs() {
 }
 
 /// Each thread has a job that needs the other's.
-fn jobs_of_two_threads_meet(is_bound_first: bool) {
-    check_at_length(2, move || {
+#[test]
+fn a_bound_job_comes_to_its_thread() {
+    check_at_length(2, || {
         let (crew, pair) = (crew(1, true), Pair::default());
-        let mut subpools = [to(&crew, BOUND, 0), subpool(&crew, A)];
-        if !is_bound_first {
-            subpools.reverse();
-        }
-        for (subpool, job) in subpools.iter().zip(pair.jobs()) {
+        let bound = to(&crew, BOUND, 0);
+        for (subpool, job) in [bound, subpool(&crew, A)].iter().zip(pair.jobs()) {
             subpool.execute(job);
         }
         pair.meet();
@@ -160,21 +158,40 @@ fn jobs_of_two_threads_meet(is_bound_first: bool) {
     });
 }
 
+/// Its thread may have run the first, and find no more just then.
 #[test]
-fn a_bound_job_comes_to_its_thread() {
-    jobs_of_two_threads_meet(true);
+fn a_second_bound_job_runs() {
+    check(2, || {
+        let (crew, has_run) = (crew(1, true), Arc::new(Gate::default()));
+        let bound = to(&crew, BOUND, 0);
+        bound.execute(|| ());
+        bound.execute({
+            let has_run = Arc::clone(&has_run);
+            move || has_run.open()
+        });
+        has_run.pass();
+        see_off(crew);
+    });
 }
 
-/// The reserved thread may be the last that has fallen asleep, or looks just then.
+/// The reserved thread may be the last that has fallen asleep.
 #[test]
-fn a_job_that_is_not_bound_is_not_left_to_a_reserved_thread() {
-    jobs_of_two_threads_meet(false);
+fn a_job_that_is_not_bound_calls_no_reserved_thread() {
+    check(2, || {
+        let (crew, has_run) = (crew(1, true), Arc::new(Gate::default()));
+        subpool(&crew, A).execute({
+            let has_run = Arc::clone(&has_run);
+            move || has_run.open()
+        });
+        has_run.pass();
+        see_off(crew);
+    });
 }
 
 /// Dropping the last handle closes the crew; threads of both kinds that sleep then must leave.
 #[test]
 fn a_crew_with_a_reserved_thread_ends() {
-    check(1, || {
+    check(2, || {
         let (crew, ran) = (crew(1, true), Tally::default());
         to(&crew, BOUND, 0).execute(ran.mark());
         let shared = Arc::clone(crew.crew());

@@ -1,12 +1,13 @@
 //! Models of a crew whose workers come and go.
 
-use super::{ModelParker, Pair, REFUSED, Tally, Tray, setup, the_first_only};
+use super::{ModelParker, Pair, REFUSED, Tally, Tray, setup, the_first_only, with_a_hook};
 use crate::{
     backing::Backing,
     crew::{Charter, Handle, Setup, Terms},
     job::{IntoJob, Job},
     local::blocking,
     meter::Meter,
+    options::Options,
     parker,
     source::{Source, Whom},
     sync::{Gate, check, check_at_length, check_reaching, thread},
@@ -69,11 +70,15 @@ fn grown(terms: Terms) -> Elastic {
     Handle::without_workers(setup(terms, OneTray::default(), parker::dynamic()))
 }
 
-/// A crew without a core; a thread whose name is [`REFUSED`] does not start.
-fn refusing_crew(max: usize, thread_name: fn(usize) -> String) -> Elastic {
-    let terms = Terms { core: 0, max, only_replaces: false, keep_alive: AT_ONCE };
+/// A crew to which a thread does not come if its name is [`REFUSED`].
+fn refusing_crew(core: usize, max: usize, thread_name: fn(usize) -> String) -> Elastic {
+    refusing_crew_with(Options::new(), core, max, thread_name)
+}
+
+fn refusing_crew_with(options: Options, core: usize, max: usize, thread_name: fn(usize) -> String) -> Elastic {
+    let terms = Terms { core, max, only_replaces: false, keep_alive: AT_ONCE };
     let setup = setup(terms, OneTray::default(), parker::dynamic());
-    Handle::without_workers(Setup { charter: Charter { thread_name, ..setup.charter }, ..setup })
+    Handle::without_workers(Setup { charter: Charter { thread_name, ..setup.charter }, options, ..setup })
 }
 
 fn none(_seat: usize) -> String {
@@ -286,11 +291,28 @@ fn joining_waits_for_children() {
     });
 }
 
-/// Each of two submitters may have counted on the thread that the other asked for. Both have returned when no thread
-/// is left to run their jobs.
-fn jobs_run_on_their_submitters(max: usize) {
-    check(3, move || {
-        let (crew, ran) = (refusing_crew(max, none), Tally::default());
+/// The job counts on a thread that another thread asks for, and that is refused. Both have returned then, and no thread
+/// is left to run it.
+#[test]
+fn a_job_that_counts_on_a_refused_thread_runs() {
+    check(3, || {
+        let (crew, ran) = (refusing_crew(1, 1, none), Tally::default());
+        let starter = thread::spawn({
+            let crew = crew.clone();
+            move || crew.fill_core()
+        });
+        crew.execute(ran.mark());
+        starter.join().unwrap();
+        assert_eq!(ran.count(), 1);
+        see_off(&crew);
+    });
+}
+
+/// Each of two submitters may rely on the thread that the other has asked for.
+#[test]
+fn the_last_of_two_refused_threads_is_stood_in_for() {
+    check(3, || {
+        let (crew, ran) = (refusing_crew(0, 2, none), Tally::default());
         let submitter = thread::spawn({
             let (crew, mark) = (crew.clone(), ran.mark());
             move || crew.execute(mark)
@@ -302,32 +324,18 @@ fn jobs_run_on_their_submitters(max: usize) {
     });
 }
 
-#[test]
-fn a_job_that_counts_on_a_refused_thread_runs() {
-    jobs_run_on_their_submitters(1);
-}
-
-#[test]
-fn the_last_of_two_refused_threads_is_stood_in_for() {
-    jobs_run_on_their_submitters(2);
-}
-
 /// The thread for the second job is refused, unless the only worker has left: that one may be leaving.
 #[test]
 fn a_job_whose_thread_is_refused_meets_a_leaving_worker() {
-    check_reaching(3, ["the worker runs both", "the submitter runs one"], |[by_worker, by_submitter]| {
-        let (crew, ran) = (refusing_crew(2, the_first_only), Tally::default());
-        let submitter = thread::current().id();
-        let tell = move || {
-            let is_submitter = thread::current().id() == submitter;
-            by_worker.is_reached_if(!is_submitter);
-            by_submitter.is_reached_if(is_submitter);
-        };
+    check_reaching(3, ["the worker runs it", "its submitter does"], |[is_run_there, is_run_here]| {
+        let (crew, ran) = (refusing_crew(0, 2, the_first_only), Tally::default());
         crew.execute(ran.mark());
         crew.execute({
-            let mark = ran.mark();
+            let (mark, submitter) = (ran.mark(), thread::current().id());
             move || {
-                tell();
+                let is_here = thread::current().id() == submitter;
+                is_run_here.is_reached_if(is_here);
+                is_run_there.is_reached_if(!is_here);
                 mark();
             }
         });
@@ -337,12 +345,28 @@ fn a_job_whose_thread_is_refused_meets_a_leaving_worker() {
     });
 }
 
+/// While it is not known whether the thread comes, it counts as active, because it would have a hook to call. The other
+/// one may sleep by then, and the crew be closed: the thread that was refused one declares the end.
+#[test]
+fn a_crew_ends_though_a_thread_with_a_hook_is_refused() {
+    check(3, || {
+        let crew = refusing_crew_with(with_a_hook(), 2, 2, the_first_only);
+        let starter = thread::spawn({
+            let crew = crew.clone();
+            move || crew.fill_core()
+        });
+        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
+        starter.join().unwrap();
+        see_off(&crew);
+    });
+}
+
 /// The child counts on a thread that another submitter has asked for, or on the one that runs its parent in place of a
 /// worker.
 #[test]
 fn a_child_of_a_job_that_its_submitter_runs_runs_too() {
     check(2, || {
-        let (crew, ran) = (refusing_crew(1, none), Tally::default());
+        let (crew, ran) = (refusing_crew(0, 1, none), Tally::default());
         let submitter = thread::spawn({
             let (crew, mark) = (crew.clone(), ran.mark());
             move || crew.execute(mark)

@@ -41,12 +41,12 @@ fn a_job_that_is_not_announced_is_seen_or_the_one_of_the_next_round() {
     });
 }
 
-/// The worker goes on just then.
+/// The worker goes on just then, and soon needs the place of the job that the other takes.
 #[test]
 fn a_round_and_the_worker_that_goes_on_share_its_jobs() {
     let goals = ["the round takes a job", "the worker was faster"];
     check_reaching(3, goals, |[is_taken, is_left]| {
-        let (source, runs) = (source(2), runs(2));
+        let (source, runs) = (source(2), runs(6));
         let [on_round, stuck] = after_a_round(&source, [0, 1].map(|number| job(number, &runs)));
         let thread = {
             let source = Arc::clone(&source);
@@ -57,7 +57,10 @@ fn a_round_and_the_worker_that_goes_on_share_its_jobs() {
                 taken.into_iter().for_each(Job::run);
             })
         };
-        while source.run_next(&stuck) {}
+        for number in 2..6 {
+            source.run_next(&stuck);
+            push(&source, &stuck, job(number, &runs));
+        }
         thread.join().unwrap();
         while source.run_next(&stuck) {}
         assert_each_ran_once(&runs);
