@@ -555,6 +555,17 @@ macro_rules! announces_each {
     };
 }
 
+/// Tests for pools that tell sleeping workers of several jobs of a batch at a time.
+macro_rules! announces_in_steps {
+    ($subject:expr) => {
+        mod announces_in_steps {
+            use super::*;
+
+            tests! { $subject; running: each_step_of_a_batch_runs; }
+        }
+    };
+}
+
 /// A test that takes five seconds, and so is run on one pool only.
 macro_rules! gives_up {
     ($subject:expr) => {
@@ -842,7 +853,10 @@ mod threadpool {
     mod differs {
         use super::*;
 
-        tests! { Threadpool; building: options_that_cannot_be_honoured_are_refused; }
+        tests! { Threadpool;
+            building: options_that_cannot_be_honoured_are_refused;
+            dropping: what_destructors_of_thread_locals_give_is_dropped;
+        }
     }
 }
 
@@ -862,7 +876,10 @@ mod channel {
     }
 
     // The first thread starts at once, the others when they are needed; where workers spin, all at once.
-    policy! { sleeping: Idle::PARK, Placement::Floating, subject::ANY; any_crew preheats spares_threads sleeps gives_up }
+    policy! {
+        sleeping: Idle::PARK, Placement::Floating, subject::ANY;
+        any_crew preheats spares_threads sleeps gives_up announces_in_steps
+    }
     policy! { spinning: Idle::Spin, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
     policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; any_crew sleeps pins }
@@ -892,7 +909,10 @@ mod burst {
 
     const SLEEP: Idle = Idle::Park { spin: std::time::Duration::ZERO };
 
-    policy! { stealing: super::SLEEP, true, WhenBusy::Queue, Placement::Floating, subject::ANY; every_crew sleeps }
+    policy! {
+        stealing: super::SLEEP, true, WhenBusy::Queue, Placement::Floating, subject::ANY;
+        every_crew sleeps announces_in_steps
+    }
     policy! { looking: super::Idle::PARK, true, WhenBusy::Queue, Placement::Floating, subject::FEW; every_crew sleeps }
     policy! { spinning: super::Idle::Spin, true, WhenBusy::Queue, Placement::Floating, subject::ANY; every_crew }
     #[cfg(feature = "thread-pinning")]
@@ -937,7 +957,7 @@ mod dispatcher {
     policy! {
         cpu: ("cpu", Priority::NORMAL), |builder| builder, Idle::PARK,
         Fairness::COUNTED, Placement::Floating, subject::ANY;
-        every_crew sleeps
+        every_crew sleeps announces_in_steps
     }
     policy! {
         spinning: ("cpu", Priority::NORMAL), |builder| builder, Idle::Spin,
@@ -1021,7 +1041,10 @@ mod elastic {
     }
 
     // Each job starts a thread until all are there; `tests/elastic.rs` tests other sizes and times.
-    policy! { sleeping: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew sleeps }
+    policy! {
+        sleeping: false, Idle::PARK, Growth::WhenBusy, Saturation::Queue, subject::ANY;
+        any_crew sleeps announces_in_steps
+    }
     policy! { spinning: false, Idle::Spin, Growth::WhenBusy, Saturation::Queue, subject::ANY; any_crew }
     policy! { replacing: false, Idle::PARK, Growth::WhenBlocked, Saturation::Queue, subject::ANY; any_crew sleeps }
     // Workers are pinned only if cores are given.
@@ -1113,7 +1136,7 @@ mod stealing {
 
         with! {
             sleeping_timed: Idle::PARK, Fairness::TIMED, Placement::Floating;
-            any_crew preheats sleeps keeps_chains spares_threads
+            any_crew preheats sleeps keeps_chains spares_threads announces_in_steps
         }
         with! { sleeping_counted: Idle::PARK, Fairness::COUNTED, Placement::Floating; any_crew preheats sleeps }
         with! { spinning_timed: Idle::Spin, Fairness::TIMED, Placement::Floating; every_crew }

@@ -1,17 +1,18 @@
 //! The end of a pool whose last handle is dropped: quietly, with nothing lost and nothing left.
 
 use super::{
-    subject::{Crew, with_pool},
+    subject::{Crew, Subject, with_pool},
     tools::{Counter, Life, Tally, Witness, names_of, occupy, panic_quietly, until_closed},
 };
 use crate::support::{
     child::Child,
     gate::Gate,
+    on_drop::OnDrop,
     threads,
     watchdog::{until, within},
 };
 use executors::{Executor, Pool, try_execute_locally};
-use std::sync::mpsc;
+use std::{cell::Cell, sync::mpsc};
 
 /// A pool whose end can be observed although no handle is left then: its hooks own the mark.
 fn mortal_pool<S: Crew>(subject: &S, threads: usize) -> (S::Pool, Life) {
@@ -283,4 +284,33 @@ pub(crate) fn the_process_may_end_at_any_time(subject: &impl Crew) {
         std::mem::forget((idle, busy, gates));
     });
     assert_eq!(noise, "");
+}
+
+/// Where threads end only when the last handle is gone, there is no way to the queue any more.
+pub(crate) fn what_destructors_of_thread_locals_give_is_dropped(subject: &impl Subject) {
+    type Destructor = OnDrop<Box<dyn FnOnce()>>;
+
+    thread_local!(static LEFT: Cell<Option<Destructor>> = const { Cell::new(None) });
+
+    within(|| {
+        let (ran, dropped) = (Counter::default(), Counter::default());
+        let (tell, told) = mpsc::channel();
+        let pool = subject.pool(1);
+        pool.execute({
+            let (ran, witness) = (ran.clone(), Witness(dropped.clone()));
+            move || {
+                let give = move || {
+                    let given = try_execute_locally(move || {
+                        let _witness = witness;
+                        ran.add();
+                    });
+                    tell.send(given.is_ok()).expect("the test listens");
+                };
+                LEFT.set(Some(OnDrop::new(Box::new(give))));
+            }
+        });
+        drop(pool);
+        assert_eq!(told.recv(), Ok(true), "this is a thread of the pool");
+        assert_eq!((ran.get(), dropped.get()), (0, 1));
+    });
 }

@@ -4,7 +4,7 @@ use super::{
     subject::{Crew, RunNow, Subject, with_pool},
     tools::{Counter, Tally, Witness, one_after_the_other, panic_quietly},
 };
-use crate::support::random::Random;
+use crate::support::{random::Random, watchdog::until};
 use executors::{CanExecute, Executor, Pool, timer::Timer, try_execute_locally};
 use std::{
     iter,
@@ -98,6 +98,27 @@ pub(crate) fn a_batch_of_known_length_is_not_held_back(subject: &impl Subject) {
     }
 
     with_pool(subject, 2, |pool| assert_eq!(pool.execute_batch(Counted(one_after_the_other(20), 20)), 20));
+}
+
+/// Each step of a batch runs before the next job comes: the first job, two more, four and so on, and in the end 256.
+pub(crate) fn each_step_of_a_batch_runs(subject: &impl Crew) {
+    const ENDS: [usize; 10] = [1, 3, 7, 15, 31, 63, 127, 255, 511, 767];
+    with_pool(subject, 2, |pool| {
+        let ran = Counter::default();
+        let all_sleep = || {
+            let stats = pool.stats();
+            stats.idle == stats.workers
+        };
+        let jobs = (0..1000).map(|number| {
+            if ENDS.contains(&number) {
+                // A worker that is still awake would take jobs of which it has not been told.
+                until("the step has run, and all workers sleep", || ran.get() == number && all_sleep());
+            }
+            let ran = ran.clone();
+            move || ran.add()
+        });
+        assert_eq!(pool.execute_batch(jobs), 1000);
+    });
 }
 
 /// A batch submitted by a job of the pool itself.

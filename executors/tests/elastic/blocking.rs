@@ -5,6 +5,8 @@ use crate::support::{
     gate::Gate,
     watchdog::{until, within},
 };
+#[cfg(feature = "workstealing-exec")]
+use executors::crossbeam_workstealing_pool;
 use executors::{
     Executor, Pool, TaskError,
     elastic_pool::{self, Growth, Saturation, ThreadPool},
@@ -176,5 +178,22 @@ fn a_worker_that_blocks_in_a_nested_executor_is_replaced() {
         pool.execute(move || tell.send(5).expect("the other listens"));
         assert_eq!(outer.wait().expect("no panic").expect("no panic"), Ok(5));
         end(&pool);
+    });
+}
+
+/// So does one that waits for the parts of a fork, which another pool runs.
+#[cfg(feature = "workstealing-exec")]
+#[test]
+fn a_worker_that_forks_in_another_pool_is_replaced() {
+    within(|| {
+        let pool = sized(1, 2, AT_ONCE).growth(Growth::WhenBlocked).build().expect("two threads");
+        let other = crossbeam_workstealing_pool::ThreadPool::builder().threads(1).build().expect("one thread");
+        let (tell, told) = mpsc::channel();
+        let forks = other.clone();
+        let outer = pool.submit(move || forks.fork_join(move || told.recv(), || 7));
+        pool.execute(move || tell.send(5).expect("the part listens"));
+        assert_eq!(outer.wait().expect("no panic"), (Ok(5), 7));
+        end(&pool);
+        other.shutdown().expect("nothing is left");
     });
 }
