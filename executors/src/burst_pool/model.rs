@@ -3,7 +3,7 @@
 use super::{BurstPool, ThreadPool, WhenBusy};
 use crate::{
     Executor, Pool, Rejected, ShutdownReport,
-    crew::model::{Pair, Tally},
+    crew::model::{Pair, Tally, opens, passes},
     sync::{Gate, check, check_at_length, thread},
 };
 use std::{sync::Arc, time::Duration};
@@ -21,10 +21,10 @@ fn a_new_worker_takes_the_waiting_value_of_a_busy_one() {
     check(2, || {
         loom::stop_exploring(); // how the first worker becomes busy
         let (mut pool, pair) = (pool_of(1), Pair::default());
-        let mut values = pair.jobs().map(Box::new);
-        assert!(pool.send(values.next().unwrap()).is_ok());
+        let [one, other] = pair.jobs().map(Box::new);
+        assert!(pool.send(one).is_ok());
         pair.0[0].pass();
-        assert!(pool.send(values.next().unwrap()).is_ok());
+        assert!(pool.send(other).is_ok());
         loom::explore();
         pool.spawn(|value| value());
         pair.meet();
@@ -55,12 +55,6 @@ fn blocking_pool(workers: usize) -> ThreadPool {
     ThreadPool::builder().threads(workers).when_busy(when_busy).build().unwrap()
 }
 
-/// A job that lasts until the gate is open.
-fn passing(gate: &Arc<Gate>) -> impl FnOnce() + Send + use<> {
-    let gate = Arc::clone(gate);
-    move || gate.pass()
-}
-
 /// Each worker may be running the job that was dealt to the other. The submitter of the third job waits until the first
 /// has ended, and the second job waits for the third.
 #[test]
@@ -68,11 +62,8 @@ fn a_thief_that_is_done_lets_a_submitter_go_on() {
     check_at_length(2, || {
         let (pool, gate) = (blocking_pool(2), Arc::new(Gate::default()));
         pool.execute(|| ());
-        pool.execute(passing(&gate));
-        pool.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.open()
-        });
+        pool.execute(passes(&gate));
+        pool.execute(opens(&gate));
         gate.pass();
         loom::skip_branch();
         assert_eq!(pool.shutdown_timeout(Duration::MAX).unwrap().finished, 3);
@@ -83,7 +74,7 @@ fn a_thief_that_is_done_lets_a_submitter_go_on() {
 /// that submitter's job was accepted, and the report.
 fn end_while_one_waits(end: impl FnOnce(&ThreadPool)) -> (bool, ShutdownReport) {
     let (pool, gate) = (blocking_pool(1), Arc::new(Gate::default()));
-    pool.execute(passing(&gate));
+    pool.execute(passes(&gate));
     let waits = thread::spawn({
         let pool = pool.clone();
         move || match pool.try_execute(|| ()) {

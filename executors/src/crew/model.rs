@@ -7,199 +7,30 @@ mod dispatch;
 mod elastic;
 #[cfg(feature = "cb-channel-exec")]
 mod fifo;
+mod jobs;
+mod model_source;
+mod scenario;
 #[cfg(feature = "elastic-exec")]
 mod shared;
 #[cfg(feature = "workstealing-exec")]
 mod stealing;
 
+pub(crate) use jobs::{Pair, Tally, opens, passes};
+
 use super::{Charter, Handle, Setup, Terms, delivery::Admission};
 use crate::{
-    asymmetric_fence::{LightSide, heavy_fence},
     backing::Backing,
     containment::Contained,
-    job::{IntoJob, Job},
-    local::try_execute_locally,
-    meter::Meter,
+    job::Job,
     options::{Fairness, Idle, Options},
     parker::{self, DynamicThreadData, Origin, Parker, StaticParker},
-    source::{Source, Whom},
-    sync::{
-        Gate,
-        atomic::{
-            AtomicUsize,
-            Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
-            fence,
-        },
-        check, check_at_length, check_reaching, thread,
-    },
+    source::Source,
+    sync::{Gate, check, check_at_length, check_reaching, thread},
     time_slice::TimeSlice,
 };
-use std::{
-    collections::VecDeque,
-    fmt::Debug,
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
-
-/// Like the source of the work-stealing pool: a tray for each worker and one for jobs from outside. Jobs that are moved
-/// from one to another are in neither for a moment.
-struct ModelSource {
-    common: Tray,
-    own: Box<[Tray]>,
-    /// One for each worker, and one for all other submitters, if they have the privilege of light fences. All have it
-    /// all the time, or none.
-    sides: Box<[LightSide]>,
-    /// For seats beyond the last; no worker steals from it.
-    late: Tray,
-    /// How many of a number of jobs a search takes: one to run, the others to its worker's tray.
-    share: fn(usize) -> usize,
-}
-
-/// Jobs, and their number. Whether there are any is seen by a load, as in our queues: no lock helps the
-/// protocol.
-#[derive(Default)]
-struct Tray {
-    count: AtomicUsize,
-    /// Not loom's: locked only between two steps of the model.
-    jobs: Mutex<VecDeque<Job>>,
-}
-
-impl Tray {
-    fn put(&self, jobs: impl IntoIterator<Item = Job>) {
-        let mut tray = self.jobs.lock().unwrap();
-        let before = tray.len();
-        tray.extend(jobs);
-        let more = tray.len() - before;
-        drop(tray);
-        if more > 0 {
-            self.count.fetch_add(more, Release);
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.count.load(Acquire)
-    }
-
-    /// Takes as many of the jobs as `share` returns for their number.
-    fn take(&self, share: impl Fn(usize) -> usize) -> VecDeque<Job> {
-        let mut seen = self.len();
-        while seen > 0 {
-            let claimed = share(seen);
-            match self.count.compare_exchange(seen, seen - claimed, AcqRel, Acquire) {
-                Ok(_) => return self.jobs.lock().unwrap().drain(..claimed).collect(),
-                Err(now) => seen = now,
-            }
-        }
-        VecDeque::new()
-    }
-
-    fn take_one(&self) -> Option<Job> {
-        self.take(|_| 1).pop_front()
-    }
-}
-
-impl ModelSource {
-    fn new(workers: usize, share: fn(usize) -> usize) -> Self {
-        let own = (0..workers).map(|_| Tray::default()).collect();
-        let sides = (0..=workers).map(|_| LightSide::default()).collect();
-        ModelSource { common: Tray::default(), own, sides, late: Tray::default(), share }
-    }
-
-    /// The same with a fence at each push.
-    fn without_privileges(self) -> Self {
-        ModelSource { sides: Box::default(), ..self }
-    }
-
-    fn tray(&self, seat: usize) -> &Tray {
-        self.own.get(seat).unwrap_or(&self.late)
-    }
-}
-
-impl Source for ModelSource {
-    type Address = ();
-    type Local = usize;
-
-    fn attach(&self, seat: Option<usize>) -> usize {
-        seat.unwrap_or(self.own.len() + 1) // beyond the side of submitters, which is another thread's
-    }
-
-    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
-        self.common.put([job.into_job()]);
-        Whom::Anyone
-    }
-
-    fn push(&self, &seat: &usize, (): (), job: impl IntoJob) -> Result<Whom, Job> {
-        self.tray(seat).put([job.into_job()]);
-        Ok(Whom::Anyone)
-    }
-
-    fn fence_pushes(&self, giver: Option<&usize>) {
-        match self.sides.get(giver.map_or(self.own.len(), |&seat| seat)) {
-            Some(side) => side.fence(),
-            None => fence(SeqCst),
-        }
-    }
-
-    fn spares_fences(&self, _seat: Option<&usize>) -> bool {
-        !self.sides.is_empty()
-    }
-
-    fn recall(&self, &seat: &usize) {
-        if !self.sides.is_empty() {
-            heavy_fence(self.sides.iter().enumerate().filter(|&(other, _)| other != seat).map(|(_, side)| side));
-        }
-    }
-
-    fn is_lone(&self, &seat: &usize, (): ()) -> bool {
-        self.tray(seat).len() <= 1
-    }
-
-    fn run_next(&self, &seat: &usize) -> bool {
-        self.tray(seat).take_one().map(Job::run).is_some()
-    }
-
-    fn pop_outside(&self, _seat: &usize, _period: usize, _meter: &Meter) -> Option<Job> {
-        self.common.take_one()
-    }
-
-    fn search(&self, &seat: &usize, _meter: &Meter) -> Option<Job> {
-        self.tray(seat).take_one().or_else(|| {
-            let neighbours = (1..self.own.len()).map(|distance| &self.own[(seat + distance) % self.own.len()]);
-            let mut jobs = [&self.common].into_iter().chain(neighbours).find_map(|tray| {
-                let jobs = tray.take(self.share);
-                (!jobs.is_empty()).then_some(jobs)
-            })?;
-            let first = jobs.pop_front();
-            self.tray(seat).put(jobs);
-            first
-        })
-    }
-
-    fn take(&self) -> Option<Job> {
-        [&self.common].into_iter().chain(&self.own).find_map(Tray::take_one)
-    }
-
-    fn take_owed_call(&self, &seat: &usize) -> bool {
-        self.tray(seat).len() > 0
-    }
-
-    fn shows_by_taking(&self, _seat: &usize) -> bool {
-        true // both are steps of one count
-    }
-
-    fn has_crowds(&self, _seat: &usize) -> bool {
-        [&self.common].into_iter().any(|tray| tray.len() > 0) || self.own.iter().any(|tray| tray.len() > 1)
-    }
-
-    fn has_jobs(&self) -> bool {
-        self.len() > 0
-    }
-
-    fn len(&self) -> usize {
-        [&self.common].into_iter().chain(&self.own).map(Tray::len).sum()
-    }
-}
+use jobs::spawn;
+use model_source::ModelSource;
+use std::{fmt::Debug, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 type ModelParker = StaticParker<DynamicThreadData>;
 
@@ -239,8 +70,13 @@ fn crew(workers: usize) -> Handle<ModelSource, ModelParker> {
 }
 
 /// Ends a crew, and checks that all have signed off everywhere. In how many ways it can end is not explored here.
-fn see_off<S: Source, P: Parker + Debug>(crew: Handle<S, P>) {
+fn see_off(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
     loom::skip_branch();
+    see_end(crew);
+}
+
+/// The same, and explores in how many ways it can end.
+fn see_end(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
     let report = crew.shutdown_timeout(Duration::MAX).unwrap();
     assert_eq!((report.running, report.queued), (0, 0));
     assert_eq!(crew.crew().life.active(), 0);
@@ -252,30 +88,12 @@ fn see_off<S: Source, P: Parker + Debug>(crew: Handle<S, P>) {
 
 #[test]
 fn jobs_from_outside_run() {
-    check(2, || {
-        let (crew, ran) = (crew(2), Tally::default());
-        crew.execute(ran.mark());
-        crew.execute(ran.mark());
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
+    check(2, || scenario::jobs_are_waited_for(crew(2), 2));
 }
 
 #[test]
 fn jobs_from_two_submitters_run() {
-    check(3, || {
-        let (crew, ran) = (crew(1), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.execute(mark)
-        });
-        crew.execute(ran.mark());
-        submitter.join().unwrap();
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
+    check(3, || scenario::jobs_of_two_submitters_are_waited_for(crew(1)));
 }
 
 /// The first is announced by itself, the second when the batch ends.
@@ -308,24 +126,9 @@ fn a_waiter_released_with_others_finds_its_job_done() {
     });
 }
 
-/// The parent keeps its worker until the child has run, so that the other worker must come.
 #[test]
 fn a_parent_can_wait_for_its_child() {
-    check(2, || {
-        let (crew, child) = (crew(2), Arc::new(Gate::default()));
-        crew.execute({
-            let child = Arc::clone(&child);
-            move || {
-                spawn({
-                    let child = Arc::clone(&child);
-                    move || child.open()
-                });
-                child.pass();
-            }
-        });
-        child.pass();
-        see_off(crew);
-    });
+    check(2, || scenario::a_parent_waits_for_its_child(crew(2)));
 }
 
 /// Two children of a waiting parent need each other, so that both other workers must come, though the first may find
@@ -351,10 +154,10 @@ fn siblings_can_wait_for_each_other() {
 fn a_child_can_wait_for_the_last_job_of_its_parent() {
     check_at_length(2, || {
         let (crew, pair) = (crew(2), Pair::default());
-        let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
+        let (shared, [first, last]) = (Arc::clone(crew.crew()), pair.jobs());
         crew.execute(move || {
-            jobs.by_ref().take(1).for_each(spawn);
-            jobs.for_each(|last| assert!(shared.deliver((), Admission::SelfWoken, last).is_ok()));
+            spawn(first);
+            assert!(shared.deliver((), Admission::SelfWoken, last).is_ok());
         });
         pair.meet();
         see_off(crew);
@@ -369,8 +172,7 @@ fn a_job_from_outside_can_wait_for_the_last_job_of_another() {
         let setup = setup(Terms::fixed(2), ModelSource::new(2, |_| 1), parker::dynamic());
         let charter = Charter { fairness: Fairness::Counted(1), ..CHARTER };
         let (crew, pair) = (Handle::start(Setup { charter, ..setup }).unwrap(), Pair::default());
-        let (shared, mut jobs) = (Arc::clone(crew.crew()), pair.jobs());
-        let (outside, last) = (jobs.next().unwrap(), jobs.next().unwrap());
+        let (shared, [outside, last]) = (Arc::clone(crew.crew()), pair.jobs());
         crew.execute(move || assert!(shared.deliver((), Admission::SelfWoken, last).is_ok()));
         crew.execute(outside);
         pair.meet();
@@ -381,13 +183,7 @@ fn a_job_from_outside_can_wait_for_the_last_job_of_another() {
 /// A search may move jobs to the worker that searches; no other may sleep through that.
 #[test]
 fn jobs_that_are_moved_can_wait_for_each_other() {
-    check(2, || {
-        let crew = start(2, ModelSource::new(2, |all| all));
-        let pair = Pair::default();
-        pair.jobs().for_each(|job| crew.execute(job));
-        pair.meet();
-        see_off(crew);
-    });
+    check(2, || scenario::jobs_wait_for_each_other(start(2, ModelSource::new(2, |all| all))));
 }
 
 /// The same for the glance of a worker that has just run out of jobs. (They are put in as it ends its job, and only
@@ -398,47 +194,19 @@ fn jobs_that_are_moved_at_a_glance_can_wait_for_each_other() {
         let crew = start(2, ModelSource::new(2, |all| all));
         let (pair, shared) = (Pair::default(), crew.clone());
         let jobs = pair.jobs();
-        crew.execute(move || jobs.for_each(|job| _ = shared.crew().source.inject((), Job::new(job))));
+        crew.execute(move || {
+            for job in jobs {
+                let _whom = shared.crew().source.inject((), Job::new(job));
+            }
+        });
         pair.meet();
         see_off(crew);
     });
 }
 
-/// Two jobs that wait for each other.
-#[derive(Clone, Default)]
-pub(crate) struct Pair(pub(crate) Arc<[Gate; 2]>);
-
-impl Pair {
-    pub(crate) fn jobs(&self) -> impl Iterator<Item = impl FnOnce() + Send + use<>> + Send + use<> {
-        let pair = Arc::clone(&self.0);
-        [(0, 1), (1, 0)].into_iter().map(move |(own, other)| {
-            let gates = Arc::clone(&pair);
-            move || {
-                gates[own].open();
-                gates[other].pass();
-            }
-        })
-    }
-
-    pub(crate) fn meet(&self) {
-        self.0.iter().for_each(Gate::pass);
-    }
-}
-
-/// A submitter has passed the check for closing; the crew is closed and ends meanwhile.
 #[test]
 fn a_late_job_runs_once_or_is_given_back() {
-    check_at_length(2, || {
-        let (crew, ran) = (crew(2), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.try_execute(mark).is_ok()
-        });
-        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
-        let accepted = submitter.join().unwrap();
-        see_off(crew); // it may have got a late shift meanwhile
-        assert_eq!(ran.count(), usize::from(accepted));
-    });
+    check_at_length(2, || scenario::a_late_job_runs_once_or_is_given_back(crew(2)));
 }
 
 /// The system refuses its late shift, and the submitter does what that would have done.
@@ -471,10 +239,7 @@ fn a_late_job_whose_thread_is_refused_runs_once_or_is_given_back() {
 fn a_late_job_runs_or_is_discarded() {
     check(3, || {
         let (crew, ran) = (crew(1), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.try_execute(mark).is_ok()
-        });
+        let submitter = scenario::try_execute_elsewhere(crew.clone(), ran.mark());
         crew.shutdown_now();
         let accepted = submitter.join().unwrap();
         see_off(crew.clone());
@@ -489,10 +254,7 @@ fn jobs_that_are_moved_are_discarded() {
     check(3, || {
         let crew = start(1, ModelSource::new(1, |all| all));
         let (gate, ran) = (Arc::new(Gate::default()), Tally::default());
-        crew.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.pass()
-        });
+        crew.execute(passes(&gate));
         crew.execute(ran.mark());
         crew.shutdown_now();
         gate.open();
@@ -515,10 +277,7 @@ fn a_late_job_is_discarded_though_no_worker_is_free() {
 
     fn end(source: ModelSource) {
         let (crew, gate) = (start(1, source), Arc::new(Gate::default()));
-        crew.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.pass()
-        });
+        crew.execute(passes(&gate));
         let dropped = Arc::new(Gate::default());
         let submitter = thread::spawn({
             let (crew, owned) = (crew.clone(), OpensOnDrop(Arc::clone(&dropped)));
@@ -550,7 +309,7 @@ fn joining_waits_for_jobs_that_are_being_dropped() {
 
     check(3, || {
         let (crew, gone) = (crew(1), Tally::default());
-        let owned = OnDrop(Tally(Arc::clone(&gone.0)));
+        let owned = OnDrop(gone.clone());
         crew.execute(move || drop(owned));
         let dropper = thread::spawn({
             let crew = crew.clone();
@@ -563,17 +322,9 @@ fn joining_waits_for_jobs_that_are_being_dropped() {
     });
 }
 
-/// Dropping the last handle closes the crew; workers that sleep then must leave.
 #[test]
 fn a_crew_without_handles_ends() {
-    check(2, || {
-        let (crew, ran) = (crew(2), Tally::default());
-        crew.execute(ran.mark());
-        let shared = Arc::clone(crew.crew());
-        drop(crew);
-        assert!(shared.await_end(None));
-        assert_eq!(ran.count(), 1);
-    });
+    check(2, || scenario::a_crew_without_handles_ends(crew(2)));
 }
 
 /// The last handle is dropped by a job, or while its worker has credit of another that the job has dropped.
@@ -595,42 +346,7 @@ fn a_crew_whose_job_drops_a_handle_ends() {
     });
 }
 
-/// When a wait for the crew to be idle returns, jobs, and the jobs they spawned, have run.
 #[test]
 fn joining_waits_for_children() {
-    check(2, || {
-        let (crew, ran) = (crew(2), Tally::default());
-        crew.execute({
-            let (parent, child) = (ran.mark(), ran.mark());
-            move || {
-                spawn(child);
-                parent();
-            }
-        });
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
-}
-
-/// Submits a job to the crew whose job calls this.
-fn spawn(job: impl FnOnce() + Send + 'static) {
-    assert!(try_execute_locally(job).is_ok());
-}
-
-/// How many jobs have run. Relaxed: a thread that relies on the number has learnt by other means that it is final.
-#[derive(Default)]
-pub(crate) struct Tally(Arc<AtomicUsize>);
-
-impl Tally {
-    pub(crate) fn mark(&self) -> impl FnOnce() + Send + use<> {
-        let count = Arc::clone(&self.0);
-        move || {
-            count.fetch_add(1, Relaxed);
-        }
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0.load(Relaxed)
-    }
+    check(2, || scenario::children_are_waited_for(crew(2)));
 }

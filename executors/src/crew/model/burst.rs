@@ -1,6 +1,6 @@
 //! Models of a crew whose jobs are dealt to its workers.
 
-use super::{ModelParker, Pair, Tally, Terms, see_off, setup, spawn};
+use super::{ModelParker, Pair, Tally, Terms, passes, scenario, see_off, setup, spawn};
 use crate::{
     backing::Backing,
     crew::Handle,
@@ -34,54 +34,19 @@ fn crew_by(parker: ModelParker, workers: usize, theft: Theft) -> (Dealt, Arc<Mai
 /// Two submitters and one worker, which may fall asleep at any time.
 #[test]
 fn dealt_jobs_run() {
-    check_at_length(2, || {
-        let (crew, ran) = (crew(1, KEEPS), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.execute(mark)
-        });
-        crew.execute(ran.mark());
-        submitter.join().unwrap();
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
+    check_at_length(2, || scenario::jobs_of_two_submitters_are_waited_for(crew(1, KEEPS)));
 }
 
 /// Two submitters deal to two workers, and the jobs need each other: each worker must get one.
 #[test]
 fn an_idle_worker_is_claimed_once() {
-    check_at_length(2, || {
-        let (crew, pair) = (crew(2, KEEPS), Pair::default());
-        let mut jobs = pair.jobs();
-        let (one, other) = (jobs.next().unwrap(), jobs.next().unwrap());
-        let submitter = thread::spawn({
-            let crew = crew.clone();
-            move || crew.execute(one)
-        });
-        crew.execute(other);
-        submitter.join().unwrap();
-        pair.meet();
-        see_off(crew);
-    });
+    check_at_length(2, || scenario::jobs_of_two_submitters_wait_for_each_other(crew(2, KEEPS)));
 }
 
 /// A job submits another, for the other worker, and its own worker is idle before that one is awake.
 #[test]
 fn joining_waits_for_jobs_dealt_to_other_workers() {
-    check_at_length(2, || {
-        let (crew, ran) = (crew(2, KEEPS), Tally::default());
-        crew.execute({
-            let (parent, child) = (ran.mark(), ran.mark());
-            move || {
-                spawn(child);
-                parent();
-            }
-        });
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
+    check_at_length(2, || scenario::children_are_waited_for(crew(2, KEEPS)));
 }
 
 /// Of three jobs for two workers, two need each other. (With two preemptions it takes seven minutes; with two jobs it
@@ -90,10 +55,10 @@ fn joining_waits_for_jobs_dealt_to_other_workers() {
 fn a_job_that_waits_for_a_busy_worker_is_taken() {
     check(1, || {
         let (crew, pair, ran) = (crew(2, STEALS), Pair::default(), Tally::default());
-        let mut jobs = pair.jobs();
-        crew.execute(jobs.next().unwrap());
+        let [one, other] = pair.jobs();
+        crew.execute(one);
         crew.execute(ran.mark());
-        crew.execute(jobs.next().unwrap());
+        crew.execute(other);
         pair.meet();
         see_off(crew);
         assert_eq!(ran.count(), 1);
@@ -103,23 +68,13 @@ fn a_job_that_waits_for_a_busy_worker_is_taken() {
 /// Both workers may take both jobs, and the first waits for the second.
 #[test]
 fn a_worker_that_steals_counts_as_busy() {
-    check_at_length(2, || {
-        let (crew, pair) = (crew(2, STEALS), Pair::default());
-        pair.jobs().for_each(|job| crew.execute(job));
-        pair.meet();
-        see_off(crew);
-    });
+    check_at_length(2, || scenario::jobs_wait_for_each_other(crew(2, STEALS)));
 }
 
 /// The submitter calls for one of two jobs that need each other, and the worker that comes for it calls for the other.
 #[test]
 fn more_workers_than_cores_are_called_if_their_jobs_need_each_other() {
-    check_at_length(2, || {
-        let ((crew, _), pair) = (crew_by(parker::for_bursts_on(1), 2, STEALS), Pair::default());
-        pair.jobs().for_each(|job| crew.execute(job));
-        pair.meet();
-        see_off(crew);
-    });
+    check_at_length(2, || scenario::jobs_wait_for_each_other(crew_by(parker::for_bursts_on(1), 2, STEALS).0));
 }
 
 /// The first job may be stolen before the second is dealt, and keeps only one worker from being dealt to.
@@ -128,8 +83,8 @@ fn as_many_workers_are_claimed_as_there_are_jobs() {
     check_at_length(2, || {
         let ((crew, boxes), gate) = (crew_and_boxes(2, Theft::OnOthersAccount), Arc::new(Gate::default()));
         for _ in 0..2 {
-            let (claim, gate) = (boxes.claim_idle().expect("one is idle"), Arc::clone(&gate));
-            crew.put_by((), |source| source.put(claim, Closure(move || gate.pass())));
+            let (claim, job) = (boxes.claim_idle().expect("one is idle"), passes(&gate));
+            crew.put_by((), |source| source.put(claim, Closure(job)));
         }
         gate.open();
         crew.join(None).unwrap();
@@ -140,17 +95,7 @@ fn as_many_workers_are_claimed_as_there_are_jobs() {
 /// Where workers keep their jobs, each searches its own mailbox only; but a worker that leaves looks into all.
 #[test]
 fn a_late_job_runs_or_is_given_back() {
-    check(2, || {
-        let (crew, ran) = (crew(1, KEEPS), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.try_execute(mark).is_ok()
-        });
-        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
-        let accepted = submitter.join().unwrap();
-        see_off(crew);
-        assert_eq!(ran.count(), usize::from(accepted));
-    });
+    check(2, || scenario::a_late_job_runs_once_or_is_given_back(crew(1, KEEPS)));
 }
 
 /// The late job is for one worker, and the job that it submits for the other, which may have left.
@@ -158,13 +103,10 @@ fn a_late_job_runs_or_is_given_back() {
 fn a_child_of_a_late_job_runs() {
     check_at_length(2, || {
         let (crew, ran) = (crew(2, KEEPS), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, parent, child) = (crew.clone(), ran.mark(), ran.mark());
-            let job = move || {
-                spawn(child);
-                parent();
-            };
-            move || crew.try_execute(job).is_ok()
+        let (parent, child) = (ran.mark(), ran.mark());
+        let submitter = scenario::try_execute_elsewhere(crew.clone(), move || {
+            spawn(child);
+            parent();
         });
         let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
         let accepted = submitter.join().unwrap();
@@ -189,10 +131,7 @@ fn a_crew_ends_when_its_jobs_are_discarded() {
 fn an_idle_worker_is_waited_for() {
     check(2, || {
         let ((crew, boxes), gate) = (crew_and_boxes(1, KEEPS), Arc::new(Gate::default()));
-        crew.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.pass()
-        });
+        crew.execute(passes(&gate));
         let waits = thread::spawn({
             let boxes = Arc::clone(&boxes);
             move || boxes.claim_within(None, || false).unwrap()

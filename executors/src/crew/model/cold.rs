@@ -1,6 +1,8 @@
 //! Models of cold threads: real workers and the parker that knows of them, on the source of the other models.
 
-use super::{ModelParker, ModelSource, Pair, REFUSED, Tally, see_off, setup, spawn, the_first_only, with_a_hook};
+use super::{
+    ModelParker, ModelSource, Pair, REFUSED, Tally, opens, scenario, see_off, setup, spawn, the_first_only, with_a_hook,
+};
 use crate::{
     backing::Backing,
     crew::{Charter, Handle, Setup, Terms, precedence::IS_DUE_IN_MODEL},
@@ -49,12 +51,7 @@ fn check_giving_way(gives_way: bool, preemptions: usize, model: impl Fn() + Sync
 }
 
 fn comes_for_a_second_job(gives_way: bool) {
-    check_giving_way(gives_way, 2, || {
-        let (crew, pair) = (crew(2), Pair::default());
-        pair.jobs().for_each(|job| crew.execute(job));
-        pair.meet();
-        see_off(crew);
-    });
+    check_giving_way(gives_way, 2, || scenario::jobs_wait_for_each_other(crew(2)));
 }
 
 /// The second job needs a thread that does not exist yet, whether the first one has been taken or not.
@@ -72,18 +69,7 @@ fn a_cold_thread_comes_though_a_submitter_gives_way() {
 /// Each job of the pair has a submitter of its own, which may rely on what the other has called.
 #[test]
 fn a_cold_thread_comes_for_one_of_two_submitters() {
-    check(1, || {
-        let (crew, pair) = (crew(2), Pair::default());
-        let mut jobs = pair.jobs();
-        let submitter = thread::spawn({
-            let (crew, job) = (crew.clone(), jobs.next().unwrap());
-            move || crew.execute(job)
-        });
-        jobs.for_each(|job| crew.execute(job));
-        submitter.join().unwrap();
-        pair.meet();
-        see_off(crew);
-    });
+    check(1, || scenario::jobs_of_two_submitters_wait_for_each_other(crew(2)));
 }
 
 /// The first worker is at a job until the others have met, so that two more must come: the second one when the first
@@ -94,7 +80,9 @@ fn cold_threads_come_one_after_the_other() {
         let (crew, pair) = (crew(3), Pair::default());
         let meeting = pair.clone();
         crew.execute(move || meeting.meet());
-        pair.jobs().for_each(|job| crew.execute(job));
+        for job in pair.jobs() {
+            crew.execute(job);
+        }
         pair.meet();
         see_off(crew);
     });
@@ -104,8 +92,7 @@ fn comes_for_a_child(gives_way: bool) {
     check_giving_way(gives_way, 2, || {
         let crew = crew_with(ModelSource::new(2, |_| 1), 2, |seat| seat.to_string());
         let pair = Pair::default();
-        let mut jobs = pair.jobs();
-        let (parent, child) = (jobs.next().unwrap(), jobs.next().unwrap());
+        let [parent, child] = pair.jobs();
         crew.execute(move || {
             spawn(child);
             parent();
@@ -164,7 +151,7 @@ fn a_refused_thread_is_asked_for_again() {
             }
         });
         begun.pass();
-        crew.execute(move || done.open());
+        crew.execute(opens(&done));
         crew.execute(|| ());
         see_off(crew);
     });

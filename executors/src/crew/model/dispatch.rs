@@ -1,7 +1,7 @@
 //! Models of a crew on the dispatcher's source and with its parker: real workers, gates, board and queues. The stream
 //! is left out, as it has models of its own.
 
-use super::{Pair, Tally, see_off, setup};
+use super::{Pair, Tally, opens, scenario, see_off, setup};
 use crate::{
     backing::Backing,
     crew::{Handle, Terms},
@@ -39,31 +39,13 @@ fn subpool(crew: &Subpool, subpool: usize) -> Subpool {
 
 #[test]
 fn jobs_of_two_submitters_run() {
-    check(1, || {
-        let (crew, ran) = (crew(1, false), Tally::default());
-        let submitter = thread::spawn({
-            let (a, mark) = (subpool(&crew, A), ran.mark());
-            move || a.execute(mark)
-        });
-        subpool(&crew, A).execute(ran.mark());
-        submitter.join().unwrap();
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
+    check(1, || scenario::jobs_of_two_submitters_are_waited_for(subpool(&crew(1, false), A)));
 }
 
 /// The worker that takes the first job finds the token, and the other one finds it gone.
 #[test]
 fn two_workers_share_a_token() {
-    check(1, || {
-        let (crew, ran) = (crew(2, false), Tally::default());
-        subpool(&crew, A).execute(ran.mark());
-        subpool(&crew, A).execute(ran.mark());
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
+    check(1, || scenario::jobs_are_waited_for(subpool(&crew(2, false), A), 2));
 }
 
 /// The second job of A waits for the token of the first, and that of B, which goes first, waits for it. So a worker
@@ -88,7 +70,9 @@ fn a_higher_limit_lets_another_worker_in() {
     check_at_length(1, || {
         let (crew, pair) = (crew(2, false), Pair::default());
         let a = subpool(&crew, A);
-        pair.jobs().for_each(|job| a.execute(job));
+        for job in pair.jobs() {
+            a.execute(job);
+        }
         crew.call_by(|source| source.set_limit(A, 2));
         pair.meet();
         drop(a);
@@ -101,10 +85,7 @@ fn a_pause_ends_while_a_job_comes() {
     check(2, || {
         let (crew, ran) = (crew(1, false), Tally::default());
         crew.call_by(|source| source.pause(A));
-        let submitter = thread::spawn({
-            let (a, mark) = (subpool(&crew, A), ran.mark());
-            move || a.execute(mark)
-        });
+        let submitter = scenario::execute_elsewhere(subpool(&crew, A), ran.mark());
         crew.call_by(|source| source.resume(A));
         submitter.join().unwrap();
         crew.join(None).unwrap();
@@ -165,10 +146,7 @@ fn a_second_bound_job_runs() {
         let (crew, has_run) = (crew(1, true), Arc::new(Gate::default()));
         let bound = to(&crew, BOUND, 0);
         bound.execute(|| ());
-        bound.execute({
-            let has_run = Arc::clone(&has_run);
-            move || has_run.open()
-        });
+        bound.execute(opens(&has_run));
         has_run.pass();
         see_off(crew);
     });
@@ -179,10 +157,7 @@ fn a_second_bound_job_runs() {
 fn a_job_that_is_not_bound_calls_no_reserved_thread() {
     check(2, || {
         let (crew, has_run) = (crew(1, true), Arc::new(Gate::default()));
-        subpool(&crew, A).execute({
-            let has_run = Arc::clone(&has_run);
-            move || has_run.open()
-        });
+        subpool(&crew, A).execute(opens(&has_run));
         has_run.pass();
         see_off(crew);
     });
@@ -192,12 +167,10 @@ fn a_job_that_is_not_bound_calls_no_reserved_thread() {
 #[test]
 fn a_crew_with_a_reserved_thread_ends() {
     check(2, || {
-        let (crew, ran) = (crew(1, true), Tally::default());
-        to(&crew, BOUND, 0).execute(ran.mark());
-        let shared = Arc::clone(crew.crew());
+        let crew = crew(1, true);
+        let bound = to(&crew, BOUND, 0);
         drop(crew);
-        assert!(shared.await_end(None));
-        assert_eq!(ran.count(), 1);
+        scenario::a_crew_without_handles_ends(bound);
     });
 }
 

@@ -1,6 +1,9 @@
 //! Models of a crew whose workers come and go.
 
-use super::{ModelParker, Pair, REFUSED, Tally, Tray, setup, the_first_only, with_a_hook};
+use super::{
+    ModelParker, Pair, REFUSED, Tally, model_source::Tray, opens, passes, scenario, see_end, see_off, setup, spawn,
+    the_first_only, with_a_hook,
+};
 use crate::{
     backing::Backing,
     crew::{Charter, Handle, Setup, Terms},
@@ -85,60 +88,25 @@ fn none(_seat: usize) -> String {
     REFUSED.to_owned()
 }
 
-/// Ends a crew, and checks that all have signed off everywhere. In how many ways it can end is not explored here.
-fn see_off(crew: &Elastic) {
-    loom::skip_branch();
-    see_end(crew);
-}
-
-fn see_end(crew: &Elastic) {
-    let report = crew.shutdown_timeout(Duration::MAX).unwrap();
-    assert_eq!((report.running, report.queued), (0, 0));
-    assert_eq!(crew.crew().life.active(), 0);
-}
-
 #[test]
 fn jobs_bring_workers() {
-    check(3, || {
-        let (crew, ran) = (crew(1, 2, NEVER), Tally::default());
-        crew.execute(ran.mark());
-        crew.execute(ran.mark());
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(&crew);
-    });
+    check(3, || scenario::jobs_are_waited_for(crew(1, 2, NEVER), 2));
 }
 
 /// One worker is idle, and two submitters bring jobs that need each other.
 #[test]
 fn an_idle_worker_is_promised_once() {
     check(2, || {
-        let (crew, pair) = (crew(1, 2, NEVER), Pair::default());
+        let crew = crew(1, 2, NEVER);
         crew.fill_core();
-        let mut jobs = pair.jobs();
-        let (one, other) = (jobs.next().unwrap(), jobs.next().unwrap());
-        let submitter = thread::spawn({
-            let crew = crew.clone();
-            move || crew.execute(one)
-        });
-        crew.execute(other);
-        submitter.join().unwrap();
-        pair.meet();
-        see_off(&crew);
+        scenario::jobs_of_two_submitters_wait_for_each_other(crew);
     });
 }
 
 /// The only worker leaves as soon as it has nothing to do.
 #[test]
 fn a_job_meets_a_leaving_worker() {
-    check(3, || {
-        let (crew, ran) = (crew(0, 1, AT_ONCE), Tally::default());
-        crew.execute(ran.mark());
-        crew.execute(ran.mark());
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(&crew);
-    });
+    check(3, || scenario::jobs_are_waited_for(crew(0, 1, AT_ONCE), 2));
 }
 
 /// The first job waits for the third, on the one worker that stays. The other may be leaving when the third comes.
@@ -146,17 +114,11 @@ fn a_job_meets_a_leaving_worker() {
 fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
     check(2, || {
         let (crew, gate) = (crew(1, 2, AT_ONCE), Arc::new(Gate::default()));
-        crew.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.pass()
-        });
+        crew.execute(passes(&gate));
         crew.execute(|| ());
-        crew.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.open()
-        });
+        crew.execute(opens(&gate));
         gate.pass();
-        see_off(&crew);
+        see_off(crew);
     });
 }
 
@@ -169,14 +131,11 @@ fn a_late_job_may_count_on_a_worker_that_does_not_come() {
             let crew = crew.clone();
             move || crew.fill_core()
         });
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.try_execute(mark).is_ok()
-        });
+        let submitter = scenario::try_execute_elsewhere(crew.clone(), ran.mark());
         crew.shutdown_async();
         starter.join().unwrap();
         let accepted = submitter.join().unwrap();
-        see_off(&crew);
+        see_off(crew);
         assert_eq!(ran.count(), usize::from(accepted));
     });
 }
@@ -184,15 +143,7 @@ fn a_late_job_may_count_on_a_worker_that_does_not_come() {
 /// Two leave at the same time, and one of them is needed.
 #[test]
 fn one_of_two_leaving_workers_stays_for_a_job() {
-    check(2, || {
-        let (crew, ran) = (crew(0, 2, AT_ONCE), Tally::default());
-        crew.execute(ran.mark());
-        crew.execute(ran.mark());
-        crew.execute(ran.mark());
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 3);
-        see_off(&crew);
-    });
+    check(2, || scenario::jobs_are_waited_for(crew(0, 2, AT_ONCE), 3));
 }
 
 /// The third job may come when one worker sleeps and the other, which is believed to look for it, is leaving.
@@ -201,13 +152,15 @@ fn a_leaving_worker_calls_one_that_sleeps() {
     check_at_length(2, || {
         let (crew, pair, ran) = (crew(1, 2, AT_ONCE), Pair::default(), Tally::default());
         loom::stop_exploring(); // how two workers come to be
-        pair.jobs().for_each(|job| crew.execute(job));
+        for job in pair.jobs() {
+            crew.execute(job);
+        }
         pair.meet();
         loom::explore();
         crew.execute(ran.mark());
         crew.join(None).unwrap();
         assert_eq!(ran.count(), 1);
-        see_off(&crew);
+        see_off(crew);
     });
 }
 
@@ -217,7 +170,7 @@ fn a_crew_may_end_while_its_workers_leave() {
     check(3, || {
         let (crew, ran) = (crew(0, 1, AT_ONCE), Tally::default());
         crew.execute(ran.mark());
-        see_end(&crew);
+        see_end(crew);
         assert_eq!(ran.count(), 1);
     });
 }
@@ -229,29 +182,19 @@ fn a_crew_may_end_while_some_of_its_workers_leave() {
         let (crew, ran) = (crew(1, 2, AT_ONCE), Tally::default());
         crew.execute(ran.mark());
         crew.execute(ran.mark());
-        see_end(&crew);
+        see_end(crew);
         assert_eq!(ran.count(), 2);
     });
 }
 
 #[test]
 fn a_crew_without_workers_ends() {
-    check(0, || see_end(&crew(1, 1, NEVER)));
+    check(0, || see_end(crew(1, 1, NEVER)));
 }
 
 #[test]
 fn a_late_job_runs_once_or_is_given_back() {
-    check(2, || {
-        let (crew, ran) = (crew(0, 1, NEVER), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.try_execute(mark).is_ok()
-        });
-        let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
-        let accepted = submitter.join().unwrap();
-        see_off(&crew); // it may have got a worker meanwhile
-        assert_eq!(ran.count(), usize::from(accepted));
-    });
+    check(2, || scenario::a_late_job_runs_once_or_is_given_back(crew(0, 1, NEVER)));
 }
 
 /// The first job blocks until the second has run, and says so before or after the second comes.
@@ -261,34 +204,19 @@ fn a_blocked_worker_is_replaced() {
         let crew = grown(Terms { core: 1, max: 2, only_replaces: true, keep_alive: NEVER });
         let gate = Arc::new(Gate::default());
         crew.execute({
-            let gate = Arc::clone(&gate);
-            move || blocking(|| gate.pass())
+            let pass = passes(&gate);
+            move || blocking(pass)
         });
-        crew.execute({
-            let gate = Arc::clone(&gate);
-            move || gate.open()
-        });
+        crew.execute(opens(&gate));
         gate.pass();
-        see_off(&crew);
+        see_off(crew);
     });
 }
 
 /// Jobs that jobs submit are waited for, although the worker that submitted them may leave before they run.
 #[test]
 fn joining_waits_for_children() {
-    check(2, || {
-        let (crew, ran) = (crew(0, 2, AT_ONCE), Tally::default());
-        crew.execute({
-            let (parent, child) = (ran.mark(), ran.mark());
-            move || {
-                super::spawn(child);
-                parent();
-            }
-        });
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(&crew);
-    });
+    check(2, || scenario::children_are_waited_for(crew(0, 2, AT_ONCE)));
 }
 
 /// The job counts on a thread that another thread asks for, and that is refused. Both have returned then, and no thread
@@ -304,7 +232,7 @@ fn a_job_that_counts_on_a_refused_thread_runs() {
         crew.execute(ran.mark());
         starter.join().unwrap();
         assert_eq!(ran.count(), 1);
-        see_off(&crew);
+        see_off(crew);
     });
 }
 
@@ -313,14 +241,11 @@ fn a_job_that_counts_on_a_refused_thread_runs() {
 fn the_last_of_two_refused_threads_is_stood_in_for() {
     check(3, || {
         let (crew, ran) = (refusing_crew(0, 2, none), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.execute(mark)
-        });
+        let submitter = scenario::execute_elsewhere(crew.clone(), ran.mark());
         crew.execute(ran.mark());
         submitter.join().unwrap();
         assert_eq!(ran.count(), 2);
-        see_off(&crew);
+        see_off(crew);
     });
 }
 
@@ -341,7 +266,7 @@ fn a_job_whose_thread_is_refused_meets_a_leaving_worker() {
         });
         crew.join(None).unwrap();
         assert_eq!(ran.count(), 2);
-        see_off(&crew);
+        see_off(crew);
     });
 }
 
@@ -357,7 +282,7 @@ fn a_crew_ends_though_a_thread_with_a_hook_is_refused() {
         });
         let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
         starter.join().unwrap();
-        see_off(&crew);
+        see_off(crew);
     });
 }
 
@@ -367,18 +292,15 @@ fn a_crew_ends_though_a_thread_with_a_hook_is_refused() {
 fn a_child_of_a_job_that_its_submitter_runs_runs_too() {
     check(2, || {
         let (crew, ran) = (refusing_crew(0, 1, none), Tally::default());
-        let submitter = thread::spawn({
-            let (crew, mark) = (crew.clone(), ran.mark());
-            move || crew.execute(mark)
-        });
+        let submitter = scenario::execute_elsewhere(crew.clone(), ran.mark());
         let (parent, child) = (ran.mark(), ran.mark());
         let run = crew.run_here(move || {
-            super::spawn(child);
+            spawn(child);
             parent();
         });
         assert!(run.is_ok());
         submitter.join().unwrap();
         assert_eq!(ran.count(), 3);
-        see_off(&crew);
+        see_off(crew);
     });
 }

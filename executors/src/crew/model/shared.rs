@@ -1,6 +1,6 @@
 //! Models of a crew on the source of the elastic pool and with its parker: real workers, which come and go, and lanes.
 
-use super::{ModelParker, Pair, Tally, see_off, setup};
+use super::{ModelParker, Tally, scenario, see_off, setup};
 use crate::{
     backing::Backing,
     crew::{Handle, Terms},
@@ -25,25 +25,13 @@ fn crew(core: usize, max: usize, source: SharedSource) -> Shared {
 /// Each brings a worker.
 #[test]
 fn jobs_can_wait_for_each_other() {
-    check(1, || {
-        let (crew, pair) = (crew(1, 2, SharedSource::new()), Pair::default());
-        pair.jobs().for_each(|job| crew.execute(job));
-        pair.meet();
-        see_off(crew);
-    });
+    check(1, || scenario::jobs_wait_for_each_other(crew(1, 2, SharedSource::new())));
 }
 
 /// The only worker leaves as soon as it has nothing to do.
 #[test]
 fn jobs_meet_a_leaving_worker() {
-    check(2, || {
-        let (crew, ran) = (crew(0, 1, SharedSource::new()), Tally::default());
-        crew.execute(ran.mark());
-        crew.execute(ran.mark());
-        crew.join(None).unwrap();
-        assert_eq!(ran.count(), 2);
-        see_off(crew);
-    });
+    check(2, || scenario::jobs_are_waited_for(crew(0, 1, SharedSource::new()), 2));
 }
 
 /// The oldest job that is expendable is dropped, or runs.
