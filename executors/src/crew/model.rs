@@ -8,12 +8,12 @@ mod elastic;
 #[cfg(feature = "cb-channel-exec")]
 mod fifo;
 mod jobs;
-mod model_source;
 mod scenario;
 #[cfg(feature = "elastic-exec")]
 mod shared;
 #[cfg(feature = "workstealing-exec")]
 mod stealing;
+mod trays;
 
 pub(crate) use jobs::{Pair, Tally, opens, passes};
 
@@ -28,9 +28,9 @@ use crate::{
     sync::{Gate, check, check_at_length, check_reaching, thread},
     time_slice::TimeSlice,
 };
-use jobs::spawn;
-use model_source::ModelSource;
+use jobs::{OnDrop, spawn};
 use std::{fmt::Debug, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use trays::ModelSource;
 
 type ModelParker = StaticParker<DynamicThreadData>;
 
@@ -58,6 +58,11 @@ fn with_a_hook() -> Options {
 
 fn setup<S, P>(terms: Terms, source: S, parker: P) -> Setup<S, P> {
     Setup { terms, cold: 0..0, source, parker, charter: CHARTER, options: Options::new() }
+}
+
+/// A crew to which a thread does not come if its name is [`REFUSED`].
+fn setup_refusing<S, P>(terms: Terms, source: S, parker: P, thread_name: fn(usize) -> String) -> Setup<S, P> {
+    Setup { charter: Charter { thread_name, ..CHARTER }, ..setup(terms, source, parker) }
 }
 
 fn start<S: Source>(workers: usize, source: S) -> Handle<S, ModelParker> {
@@ -213,9 +218,8 @@ fn a_late_job_runs_once_or_is_given_back() {
 #[test]
 fn a_late_job_whose_thread_is_refused_runs_once_or_is_given_back() {
     check_reaching(2, ["the submitter runs it"], |[is_run_here]| {
-        let setup = setup(Terms::fixed(1), ModelSource::new(1, |all| all), parker::dynamic());
-        let charter = Charter { thread_name: the_first_only, ..CHARTER };
-        let crew = Handle::start(Setup { charter, ..setup }).unwrap();
+        let source = ModelSource::new(1, |all| all);
+        let crew = Handle::start(setup_refusing(Terms::fixed(1), source, parker::dynamic(), the_first_only)).unwrap();
         let ran = Tally::default();
         let submitter = thread::spawn({
             let (crew, mark) = (crew.clone(), ran.mark());
@@ -267,25 +271,15 @@ fn jobs_that_are_moved_are_discarded() {
 /// closed before: `shutdown_now` must not rely on the fence of the close.
 #[test]
 fn a_late_job_is_discarded_though_no_worker_is_free() {
-    struct OpensOnDrop(Arc<Gate>);
-
-    impl Drop for OpensOnDrop {
-        fn drop(&mut self) {
-            self.0.open();
-        }
-    }
-
     fn end(source: ModelSource) {
         let (crew, gate) = (start(1, source), Arc::new(Gate::default()));
         crew.execute(passes(&gate));
         let dropped = Arc::new(Gate::default());
-        let submitter = thread::spawn({
-            let (crew, owned) = (crew.clone(), OpensOnDrop(Arc::clone(&dropped)));
-            move || _ = crew.try_execute(move || drop(owned))
-        });
+        let owned = OnDrop::new(opens(&dropped));
+        let submitter = scenario::try_execute_elsewhere(crew.clone(), move || drop(owned));
         crew.shutdown_async();
         crew.shutdown_now();
-        submitter.join().unwrap();
+        let _is_accepted = submitter.join().unwrap();
         dropped.pass();
         gate.open();
         see_off(crew);
@@ -299,17 +293,9 @@ fn a_late_job_is_discarded_though_no_worker_is_free() {
 /// A thread that waits for a crew whose jobs are being dropped finds that they have been, or have run.
 #[test]
 fn joining_waits_for_jobs_that_are_being_dropped() {
-    struct OnDrop(Tally);
-
-    impl Drop for OnDrop {
-        fn drop(&mut self) {
-            self.0.mark()();
-        }
-    }
-
     check(3, || {
         let (crew, gone) = (crew(1), Tally::default());
-        let owned = OnDrop(gone.clone());
+        let owned = OnDrop::new(gone.mark());
         crew.execute(move || drop(owned));
         let dropper = thread::spawn({
             let crew = crew.clone();

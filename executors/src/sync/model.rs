@@ -74,12 +74,13 @@ fn check_with<const N: usize>(
     let (executions, begin) = (Arc::new(AtomicUsize::new(0)), Instant::now());
     let (count, goals) = (Arc::clone(&executions), goals.map(Goal::new));
     builder.check(move || {
+        assert_none_has_panicked();
         count.fetch_add(1, Relaxed);
         model(goals);
     });
+    assert_none_has_panicked();
     let executions = executions.load(Relaxed);
     println!("{executions} executions in {:.1?}", begin.elapsed());
-    assert!(!HAS_PANICKED.get(), "a worker has contained a panic, maybe one of loom");
     if bound > 0 {
         assert!(executions > 1, "no thread does anything that another could come before");
     }
@@ -99,7 +100,8 @@ std::thread_local! {
 /// execution may go on as if nothing were wrong, with one worker less.
 fn note_panics() {
     static NOTED: Once = Once::new();
-    // Before loom has threads: it ends them by panics of their own, and has set a hook that ignores those.
+    // Before the first thread of loom: with that, the crate generator puts around this hook one that ignores the panics
+    // by which its threads end.
     NOTED.call_once(|| {
         let usual = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
@@ -108,6 +110,10 @@ fn note_panics() {
         }));
     });
     HAS_PANICKED.set(false);
+}
+
+fn assert_none_has_panicked() {
+    assert!(!HAS_PANICKED.get(), "a worker has contained a panic, maybe one of loom");
 }
 
 /// Something that threads of a model wait for.

@@ -1,12 +1,17 @@
-//! As the standard library's. Loom's `unpark` takes a thread that waits for a lock for one that is parked, and lets it
-//! go on without the lock.
+//! Parking as in the standard library, but without spurious wake-ups.
+//!
+//! Loom's `unpark` takes a thread that waits for a lock for one that is parked, and lets it go on without the lock. And
+//! if a thread is unparked twice before it goes on, its next `park` returns at once.
+
+#[cfg(test)]
+mod model;
 
 use super::atomic::{
     AtomicBool,
     Ordering::{Acquire, Relaxed, Release},
 };
 use loom::thread::{self, ThreadId};
-use std::sync::{Arc, atomic::AtomicU8 as Uncounted};
+use std::sync::{Arc, atomic::AtomicU8};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
@@ -16,10 +21,11 @@ pub(crate) struct Thread {
 
 #[derive(Debug, Default)]
 struct Token {
-    /// Swapped before each look at the state, so that loom lets others come first, and orders what they have written.
+    /// Swapped before each look at the state. Loom lets other threads come before that, and none between it and what
+    /// follows from the state. It also orders what they have written.
     turn: AtomicBool,
     /// [`EMPTY`], [`UNPARKED`] or [`PARKED`]. Not loom's: what counts is its value at this very moment.
-    state: Uncounted,
+    state: AtomicU8,
 }
 
 const EMPTY: u8 = 0;

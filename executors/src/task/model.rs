@@ -214,20 +214,20 @@ mod continuation {
     #[test]
     fn a_future_sees_what_each_thread_has_done_that_has_woken_it() {
         check(3, || {
-            let (done, mut has_begun) = (Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]), false);
+            let (done, mut threads) = (Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]), Vec::new());
             block_on(poll_fn(|context| {
-                if !std::mem::replace(&mut has_begun, true) {
-                    for number in 0..2 {
+                if threads.is_empty() {
+                    threads.extend((0..2).map(|number| {
                         let (done, waker) = (Arc::clone(&done), context.waker().clone());
-                        // Not joined: loom does not let a thread be unparked while it waits for another's end.
                         thread::spawn(move || {
                             done[number].store(1, Release);
                             waker.wake();
-                        });
-                    }
+                        })
+                    }));
                 }
                 if done.iter().all(|it| it.load(Acquire) == 1) { Poll::Ready(()) } else { Poll::Pending }
             }));
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
         });
     }
 }

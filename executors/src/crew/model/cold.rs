@@ -1,11 +1,12 @@
 //! Models of cold threads: real workers and the parker that knows of them, on the source of the other models.
 
 use super::{
-    ModelParker, ModelSource, Pair, REFUSED, Tally, opens, scenario, see_off, setup, spawn, the_first_only, with_a_hook,
+    ModelParker, ModelSource, Pair, REFUSED, Tally, opens, scenario, see_off, setup_refusing, spawn, the_first_only,
+    with_a_hook,
 };
 use crate::{
     backing::Backing,
-    crew::{Charter, Handle, Setup, Terms, precedence::IS_DUE_IN_MODEL},
+    crew::{Handle, Setup, Terms, precedence::IS_DUE_IN_MODEL},
     job::Job,
     parker::{
         self,
@@ -39,11 +40,12 @@ fn refusing_crew(threads: usize, thread_name: fn(usize) -> String) -> Cold {
 }
 
 fn crew_with(source: ModelSource, threads: usize, thread_name: fn(usize) -> String) -> Cold {
-    let setup = setup(Terms::fixed(threads), source, parker::dynamic());
-    Handle::start(Setup { cold: 1..threads, charter: Charter { thread_name, ..setup.charter }, ..setup }).unwrap()
+    let setup = setup_refusing(Terms::fixed(threads), source, parker::dynamic(), thread_name);
+    Handle::start(Setup { cold: 1..threads, ..setup }).unwrap()
 }
 
-/// As [`check`], with submitters that give way, or not.
+/// As [`check`], with submitters that give way, or not. (All submitters of this process do: `scripts/loom.sh` runs each
+/// model in a process of its own.)
 fn check_giving_way(gives_way: bool, preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     IS_DUE_IN_MODEL.store(gives_way, Relaxed);
     check(preemptions, model);
@@ -161,9 +163,9 @@ fn a_refused_thread_is_asked_for_again() {
 #[test]
 fn a_crew_ends_though_a_cold_thread_with_a_hook_is_refused() {
     check(1, || {
-        let setup = setup(Terms::fixed(2), ModelSource::new(2, |_| 1), parker::dynamic());
-        let charter = Charter { thread_name: the_first_only, ..setup.charter };
-        let crew = Handle::start(Setup { cold: 1..2, charter, options: with_a_hook(), ..setup }).unwrap();
+        let source = ModelSource::new(2, |_| 1);
+        let setup = setup_refusing(Terms::fixed(2), source, parker::dynamic(), the_first_only);
+        let crew = Handle::start(Setup { cold: 1..2, options: with_a_hook(), ..setup }).unwrap();
         let ran = Tally::default();
         let submitter = thread::spawn({
             let (crew, marks) = (crew.clone(), [(); 2].map(|()| ran.mark()));

@@ -154,7 +154,7 @@ fn a_second_bound_job_runs() {
 
 /// The reserved thread may be the last that has fallen asleep.
 #[test]
-fn a_job_that_is_not_bound_calls_no_reserved_thread() {
+fn a_job_that_is_not_bound_is_not_left_to_a_reserved_thread() {
     check(2, || {
         let (crew, has_run) = (crew(1, true), Arc::new(Gate::default()));
         subpool(&crew, A).execute(opens(&has_run));

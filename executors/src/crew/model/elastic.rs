@@ -1,19 +1,22 @@
 //! Models of a crew whose workers come and go.
 
 use super::{
-    ModelParker, Pair, REFUSED, Tally, model_source::Tray, opens, passes, scenario, see_end, see_off, setup, spawn,
-    the_first_only, with_a_hook,
+    ModelParker, Pair, REFUSED, Tally, opens, passes, scenario, see_end, see_off, setup, setup_refusing, spawn,
+    the_first_only, trays::Tray, with_a_hook,
 };
 use crate::{
     backing::Backing,
-    crew::{Charter, Handle, Setup, Terms},
+    crew::{Handle, Setup, Terms},
     job::{IntoJob, Job},
     local::blocking,
     meter::Meter,
     options::Options,
     parker,
     source::{Source, Whom},
-    sync::{Gate, check, check_at_length, check_reaching, thread},
+    sync::{
+        Gate, check, check_at_length, check_reaching,
+        thread::{self, JoinHandle},
+    },
 };
 use std::{sync::Arc, time::Duration};
 
@@ -80,12 +83,17 @@ fn refusing_crew(core: usize, max: usize, thread_name: fn(usize) -> String) -> E
 
 fn refusing_crew_with(options: Options, core: usize, max: usize, thread_name: fn(usize) -> String) -> Elastic {
     let terms = Terms { core, max, only_replaces: false, keep_alive: AT_ONCE };
-    let setup = setup(terms, OneTray::default(), parker::dynamic());
-    Handle::without_workers(Setup { charter: Charter { thread_name, ..setup.charter }, options, ..setup })
+    let setup = setup_refusing(terms, OneTray::default(), parker::dynamic(), thread_name);
+    Handle::without_workers(Setup { options, ..setup })
 }
 
 fn none(_seat: usize) -> String {
     REFUSED.to_owned()
+}
+
+/// Another thread asks for the threads of the core.
+fn fill_core_elsewhere(crew: Elastic) -> JoinHandle<()> {
+    thread::spawn(move || crew.fill_core())
 }
 
 #[test]
@@ -127,10 +135,7 @@ fn a_job_that_meets_a_leaving_worker_does_not_wait_for_the_others() {
 fn a_late_job_may_count_on_a_worker_that_does_not_come() {
     check(2, || {
         let (crew, ran) = (crew(1, 1, NEVER), Tally::default());
-        let starter = thread::spawn({
-            let crew = crew.clone();
-            move || crew.fill_core()
-        });
+        let starter = fill_core_elsewhere(crew.clone());
         let submitter = scenario::try_execute_elsewhere(crew.clone(), ran.mark());
         crew.shutdown_async();
         starter.join().unwrap();
@@ -225,10 +230,7 @@ fn joining_waits_for_children() {
 fn a_job_that_counts_on_a_refused_thread_runs() {
     check(3, || {
         let (crew, ran) = (refusing_crew(1, 1, none), Tally::default());
-        let starter = thread::spawn({
-            let crew = crew.clone();
-            move || crew.fill_core()
-        });
+        let starter = fill_core_elsewhere(crew.clone());
         crew.execute(ran.mark());
         starter.join().unwrap();
         assert_eq!(ran.count(), 1);
@@ -271,15 +273,12 @@ fn a_job_whose_thread_is_refused_meets_a_leaving_worker() {
 }
 
 /// While it is not known whether the thread comes, it counts as active, because it would have a hook to call. The other
-/// one may sleep by then, and the crew be closed: the thread that was refused one declares the end.
+/// one may sleep by then, and the crew be closed: whoever has asked for the thread declares the end.
 #[test]
 fn a_crew_ends_though_a_thread_with_a_hook_is_refused() {
     check(3, || {
         let crew = refusing_crew_with(with_a_hook(), 2, 2, the_first_only);
-        let starter = thread::spawn({
-            let crew = crew.clone();
-            move || crew.fill_core()
-        });
+        let starter = fill_core_elsewhere(crew.clone());
         let _ = crew.shutdown_timeout(Duration::MAX).unwrap();
         starter.join().unwrap();
         see_off(crew);

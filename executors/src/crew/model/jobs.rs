@@ -41,13 +41,28 @@ pub(crate) fn passes(gate: &Arc<Gate>) -> impl FnOnce() + Send + use<> {
     move || gate.pass()
 }
 
+/// Does something when it is dropped.
+pub(super) struct OnDrop<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> OnDrop<F> {
+    pub(super) fn new(closure: F) -> Self {
+        OnDrop(Some(closure))
+    }
+}
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|closure| closure());
+    }
+}
+
 /// Submits a job to the crew whose job calls this.
 pub(super) fn spawn(job: impl FnOnce() + Send + 'static) {
     assert!(try_execute_locally(job).is_ok());
 }
 
 /// How many jobs have run. Relaxed: a thread that relies on the number has learnt by other means that it is final.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Tally(Arc<AtomicUsize>);
 
 impl Tally {

@@ -37,7 +37,7 @@ pub(super) fn jobs_are_waited_for(crew: Handle<impl Source, impl Parker + Debug 
     see_off(crew);
 }
 
-/// So have those of several threads.
+/// When a wait for the crew to be idle returns, the jobs of two threads have run.
 pub(super) fn jobs_of_two_submitters_are_waited_for(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
     let ran = Tally::default();
     let submitter = execute_elsewhere(crew.clone(), ran.mark());
@@ -48,7 +48,7 @@ pub(super) fn jobs_of_two_submitters_are_waited_for(crew: Handle<impl Source, im
     see_off(crew);
 }
 
-/// And those that jobs have submitted.
+/// When a wait for the crew to be idle returns, a job has run that another one has submitted.
 pub(super) fn children_are_waited_for(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
     let ran = Tally::default();
     let (parent, child) = (ran.mark(), ran.mark());
@@ -61,6 +61,7 @@ pub(super) fn children_are_waited_for(crew: Handle<impl Source, impl Parker + De
     see_off(crew);
 }
 
+/// Two jobs of one thread wait for each other, so that each needs a worker of its own.
 pub(super) fn jobs_wait_for_each_other(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
     let pair = Pair::default();
     for job in pair.jobs() {
@@ -70,6 +71,7 @@ pub(super) fn jobs_wait_for_each_other(crew: Handle<impl Source, impl Parker + D
     see_off(crew);
 }
 
+/// The same for jobs of two threads.
 pub(super) fn jobs_of_two_submitters_wait_for_each_other(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
     let pair = Pair::default();
     let [one, other] = pair.jobs();
