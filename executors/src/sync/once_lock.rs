@@ -1,4 +1,5 @@
-//! As the standard library's, of which loom does not know that it orders the making of a value before its use.
+//! `OnceLock` for models: loom does not know that the standard library's orders the making of a value before its
+//! use.
 
 use super::{
     Mutex,
@@ -8,8 +9,8 @@ use super::{
     },
 };
 
-/// As the standard library's: a thread that finds the value sees what was done before it was made, and a thread that
-/// looks while another makes it may not find it yet.
+/// A thread that finds the value sees what was done before it was made, and a thread that looks while another makes it
+/// may not find it yet.
 #[derive(Debug)]
 pub(crate) struct OnceLock<T> {
     value: std::sync::OnceLock<T>,

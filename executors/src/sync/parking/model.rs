@@ -1,4 +1,5 @@
-//! Models of the parking of models: it must not hide what they are to find.
+//! Models of the parking of models: it must not hide what they are to find. With loom's own parking both fail; the
+//! first also if each unpark goes to loom's.
 
 use super::{current, park};
 use crate::sync::{Gate, Mutex, check, check_reaching, thread};
