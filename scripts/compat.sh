@@ -191,8 +191,10 @@ adopt_lock_file() {
 # --- semver ----------------------------------------------------------------------------------------------------------
 
 # What cargo-semver-checks reports and we accept: structs that are aliases now (the program of `surface` still uses
-# them).
-known_findings='^  struct executors::parker::(Small|Large|Dynamic)ThreadData,'
+# them), and that features no longer enable those which optional dependencies implied, as these do nothing.
+implied='(async-task|core_affinity|crossbeam-(channel|deque|utils)|metrics|num_cpus|rand|threadpool)'
+known_findings="^  (struct executors::parker::(Small|Large|Dynamic)ThreadData,"
+known_findings+="|feature [a-z-]+ no longer enables $implied\$|feature $implied in the package's Cargo.toml\$)"
 
 check_semver() {
     if cargo semver-checks --version >/dev/null 2>&1; then
