@@ -4,8 +4,10 @@
 //! all compete. The submitter itself wakes workers until as many are awake as there are cores, whatever these are
 //! doing; if there are more jobs, the workers that come wake the next. An idle worker is claimed for one job, so while
 //! there are no more jobs than idle workers, no job waits for another. The pool's [`WhenBusy`] decides what happens to
-//! a job when all workers are busy. How this works, and why nothing is lost, is in `burst_pool/README.md` of the
+//! a job when all workers are busy. How this works, and why nothing is lost, is in [a README][readme] of the
 //! sources.
+//!
+//! [readme]: https://github.com/Bathtor/rust-executors/blob/master/executors/src/burst_pool/README.md
 //!
 //! There are two kinds:
 //!

@@ -2,8 +2,8 @@
 //!
 //! A [`Dispatcher`] has a fixed number of threads. Its jobs belong to *subpools*, of three kinds:
 //!
-//! - the **CPU subpool**, which always exists: at most as many of its jobs run at a time as there are cores, or as
-//!   [`cpu_limit`](Builder::cpu_limit) says;
+//! - the **CPU subpool**, which always exists: at most as many of its jobs run at a time as a pool has threads by
+//!   default (mostly one for each core), or as [`cpu_limit`](Builder::cpu_limit) says;
 //! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a
 //!   server that takes a limited number of calls;
 //! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), whose jobs all run on one thread, in order (with
@@ -21,7 +21,9 @@
 //! Lower priorities are not starved: after 61 jobs, or the number in [`Fairness::Counted`], a worker takes one from the
 //! waiting subpools and priorities in turn. There are [bounds](#how-long-a-low-priority-waits) on how long a job waits.
 //!
-//! How this is done, and why no job is overlooked, is described in `dispatcher/README.md` of the sources.
+//! How this is done, and why no job is overlooked, is described in [a README][readme] of the sources.
+//!
+//! [readme]: https://github.com/Bathtor/rust-executors/blob/master/executors/src/dispatcher/README.md
 //!
 //! # How long a low priority waits
 //!
@@ -35,13 +37,13 @@
 //!
 //! For a job that is the first of its priority in its subpool:
 //!
-//! - At most `(A + 1) * (L + W)` other jobs of its subpool begin before it (558 with 4 threads, if all priorities have
+//! - At most `(A + 2) * (L + W)` other jobs of its subpool begin before it (567 with 4 threads, if all priorities have
 //!   jobs). That holds for full subpools, too, and for any limit.
 //! - While there is room in its subpool, no thread begins more than `(A + 1) * (S + 1)` jobs, of however many other
 //!   subpools and whatever priority, until one of the subpool begins in its turn.
 //!
 //! In the CPU subpool the jobs of [`Priority::NORMAL`] have a turn as a whole; among themselves they have the order of
-//! the work-stealing pool.
+//! the work-stealing pool. A job that is run by the job that waits for it counts together with that one, as one.
 //!
 //! # Examples
 //!

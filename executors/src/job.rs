@@ -140,7 +140,8 @@ pub(crate) trait IntoJob: Sized {
     /// Whether becoming a job takes memory from the allocator.
     ///
     /// A global allocator may submit jobs itself (`docs/contract.md`), and so *re-enter* the queue from within an
-    /// allocation. So nothing allocates while it holds a lock or a place of a queue.
+    /// allocation. So no closure is boxed while a lock or a place of a queue is held. (What a queue itself allocates
+    /// there is its own affair: the lanes of the work-stealing pool survive that, see `biased_lock.rs`.)
     #[inline(always)]
     fn allocates(&self) -> bool {
         false

@@ -35,10 +35,15 @@ struct Mailbox<L> {
     /// Letters that were promised to this worker. Relaxed: for threads that wait for an idle worker the bell's fences
     /// order it, for others the accesses to `settled`.
     dealt: AtomicUsize,
-    /// How many of those are done. Never more than were dealt. Its Release pairs with the Acquire in `all_settled`: a
-    /// thread that sees that a letter is settled also sees what was dealt in handling it. It also pairs with the
-    /// Acquire of the next addition in `settle`: the last of two settlers must not compare with an older `dealt` than
-    /// the other one knew, or the bell might not be rung.
+    /// How many of those are settled: done, or taken by a thief that has claimed itself for it. Never more than were
+    /// dealt. Its Release pairs with
+    ///
+    /// - the Acquire in `all_settled`: a thread that sees that a letter is settled also sees what was dealt in handling
+    ///   it, or else the claim of the thief that handles it;
+    /// - that of the next addition in `settle`: the last of two settlers must not compare with an older `dealt` than
+    ///   the other one knew, or the bell might not be rung;
+    /// - those in `claim` and `load`, which must not read an older `dealt` than that of a settled letter: an idle
+    ///   worker would be passed over, or would seem to have more letters than any other.
     settled: AtomicUsize,
     /// How many letters lie here. Written under the lock. Relaxed: a thread that reads it without the lock, and must
     /// not miss a letter, does so after a fence; others may miss one for a moment.
@@ -72,7 +77,7 @@ impl<L> Mailboxes<L> {
 
     /// Adds a worker, to which letters are dealt from now on. To be called by one thread at a time, while no thread
     /// waits for a claim.
-    pub(crate) fn join(&self) {
+    pub(crate) fn add_worker(&self) {
         self.workers.store(self.workers.load(Relaxed) + 1, Release);
     }
 
@@ -94,7 +99,7 @@ impl<L> Mailboxes<L> {
         let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
         // Neither count ever goes back, and no more are settled than dealt: if `dealt` still has this value at the
         // exchange, all letters are settled.
-        let settled = settled.load(Relaxed);
+        let settled = settled.load(Acquire);
         let one_more = settled.wrapping_add(1);
         dealt.load(Relaxed) == settled && dealt.compare_exchange(settled, one_more, Relaxed, Relaxed).is_ok()
     }
@@ -113,7 +118,8 @@ impl<L> Mailboxes<L> {
         Some(self.promise(worker))
     }
 
-    /// Promises a letter to `worker`, however many it has. The worker may be about to [join](Self::join).
+    /// Promises a letter to `worker`, however many it has. The worker may be about to be
+    /// [added](Self::add_worker).
     pub(crate) fn promise(&self, worker: usize) -> Claim {
         self.boxes.get(worker).dealt.fetch_add(1, Relaxed);
         Claim { worker }
@@ -155,10 +161,16 @@ impl<L> Mailboxes<L> {
         letter
     }
 
-    /// Takes a letter out of any mailbox, beginning with that of `first`, and returns whose it remains until it is
-    /// settled.
-    pub(crate) fn take_any(&self, first: usize) -> Option<(L, usize)> {
-        in_turn(first, self.workers()).find_map(|worker| Some((self.take(worker)?, worker)))
+    /// Takes a letter out of any mailbox but that of the `thief`, beginning with that of `first`, and returns whose it
+    /// remains until it is settled.
+    pub(crate) fn steal(&self, thief: usize, first: usize) -> Option<(L, usize)> {
+        let mut others = in_turn(first, self.workers()).filter(|&worker| worker != thief);
+        others.find_map(|worker| Some((self.take(worker)?, worker)))
+    }
+
+    /// Takes a letter out of any mailbox, and returns whose it remains until it is settled.
+    pub(crate) fn take_any(&self) -> Option<(L, usize)> {
+        (0..self.workers()).find_map(|worker| Some((self.take(worker)?, worker)))
     }
 
     /// Records that `worker` is done with a letter.
@@ -204,9 +216,9 @@ fn in_turn(first: usize, end: usize) -> impl Iterator<Item = usize> {
 }
 
 impl<L> Mailbox<L> {
-    /// How many letters are not settled. Relaxed, because it is only compared with other loads.
+    /// How many letters are not settled.
     fn load(&self) -> usize {
-        let settled = self.settled.load(Relaxed);
+        let settled = self.settled.load(Acquire);
         self.dealt.load(Relaxed).wrapping_sub(settled)
     }
 
@@ -274,7 +286,10 @@ mod tests {
             boxes.put(claim, letter);
         }
         assert_eq!((boxes.len(), boxes.take(0), boxes.take(0), boxes.take(0)), (4, Some(0), Some(2), None));
-        assert_eq!((boxes.take_any(0), boxes.take_any(1), boxes.take_any(1)), (Some((1, 1)), Some((3, 1)), None));
+        assert_eq!(
+            (boxes.steal(1, 1), boxes.steal(0, 0), boxes.take_any(), boxes.take_any()),
+            (None, Some((1, 1)), Some((3, 1)), None)
+        );
         assert!(!boxes.all_settled());
         boxes.settle(1);
         assert_eq!(boxes.claim_idle(), None, "both are at some letter");
@@ -287,19 +302,19 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_joins_is_dealt_letters() {
+    fn a_worker_that_is_added_is_dealt_letters() {
         let boxes = Mailboxes::<()>::new(0);
         assert_eq!(boxes.claim_any(), None);
-        boxes.join();
-        boxes.join();
+        boxes.add_worker();
+        boxes.add_worker();
         assert_eq!(claimed(&boxes, 2), [0, 1]);
     }
 
     #[test]
-    fn a_worker_about_to_join_may_be_promised_a_letter() {
+    fn a_worker_about_to_be_added_may_be_promised_a_letter() {
         let boxes = Mailboxes::new(0);
         boxes.put(boxes.promise(0), ());
-        boxes.join();
+        boxes.add_worker();
         assert!(!boxes.all_settled() && boxes.claim_idle().is_none());
         assert_eq!(boxes.take(0), Some(()));
     }

@@ -102,7 +102,7 @@ where
     /// The closure alone, because moving the whole part costs more than the rest of a fork.
     #[inline(always)]
     fn take_closure(&mut self) -> Option<F> {
-        // SAFETY: the part is borrowed uniquely, so there is no loan any more.
+        // SAFETY: the part is borrowed uniquely, so there is no loan: see `Loan::new`.
         self.closure.with_mut(|closure| unsafe { (*closure).take() })
     }
 
@@ -134,7 +134,7 @@ where
     /// The outcomes of `one` and of a part that no other thread has any more. What is not returned is dropped; a panic
     /// of that drop is contained.
     #[cold]
-    fn join<A>(&mut self, one: thread::Result<A>) -> (A, R) {
+    fn both<A>(&mut self, one: thread::Result<A>) -> (A, R) {
         match one.map(|one| Contained::new(one).beside(|| self.finish())) {
             Ok((one, Ok(other))) => (one, other),
             Ok((one, Err(thrown))) => {
@@ -159,18 +159,23 @@ pub(crate) struct Loan {
     state: usize,
 }
 
-// SAFETY: closure and result of a part are `Send`, and only the holder of the loan accesses them; the state is atomic.
+// SAFETY: closure and result of a part are `Send`, and only the holder of the loan accesses them (see `new`); the state
+// is atomic.
 unsafe impl Send for Loan {}
 
 impl Loan {
-    fn new(stub: NonNull<Stub>, joiners: &Arc<Joiners>) -> Self {
+    /// # Safety
+    ///
+    /// `stub` leads to a whole part, of which this is the only loan. Until the part is settled, it is not dropped,
+    /// moved or borrowed uniquely.
+    unsafe fn new(stub: NonNull<Stub>, joiners: &Arc<Joiners>) -> Self {
         Loan { stub, joiners: Arc::clone(joiners), state: RETURNED }
     }
 
     /// Runs the part. If it panics, only the thread that waits for it is told.
     pub(crate) fn run(mut self) {
-        // SAFETY: the part exists, because it is not settled, and `run` is of its type; it is called once, because the
-        // loan is consumed.
+        // SAFETY: the part exists, because it is not settled (see `new`), and `run` is of its type; it is called once,
+        // because the loan is consumed.
         unsafe { (self.stub.as_ref().run)(self.stub) };
         self.state = DONE;
     }
@@ -209,7 +214,9 @@ where
     let mut part = Part::new(closure);
     // Waits also if `give` panics.
     let waits = Waits { stub: &part.stub, joiners: &joiners };
-    give(Loan::new(part.stub(), &joiners));
+    // SAFETY: the part is made here, and lent once. It is not touched before `waits` is dropped, which returns when it
+    // is settled.
+    give(unsafe { Loan::new(part.stub(), &joiners) });
     if part.stub.is_settled() {
         drop(waits);
     } else {
@@ -254,7 +261,7 @@ where
     #[cold]
     pub(crate) fn run_here(&mut self) -> (A, B) {
         let one = self.one.take().expect("a fork is run once");
-        self.other.join(contain(one))
+        self.other.both(contain(one))
     }
 
     /// Both closures, neither of which has run.
@@ -313,7 +320,7 @@ impl Forker {
                 if !is_own {
                     fork.other.await_end(wait);
                 }
-                fork.other.join(one)
+                fork.other.both(one)
             }
         }
     }
@@ -344,13 +351,13 @@ impl Forker {
         is_wanted: impl FnOnce() -> bool,
     ) -> Result<Option<Loan>, Busy> {
         let Some(stub) = from.stack.steal(is_wanted)? else { return Ok(None) };
-        // SAFETY: the thread that has pushed the part keeps it until it has popped it, which it cannot do any more, or
-        // until the part is settled. A stack gives out each part once, and only here.
-        //
+        // SAFETY: the thread that has pushed the part keeps it where it is, and shared, until it has popped it, which
+        // it cannot do any more, or until the part is settled. A stack gives out each part once, and only here.
+        let (taken, loan) = unsafe { (stub.as_ref(), Loan::new(stub, &self.joiners)) };
         // Release: the waiting thread, which loads the seat with Acquire, finds this worker's own stack there. That was
         // made and placed before the worker takes anything.
-        unsafe { stub.as_ref() }.state.store(TAKEN + seat, Release);
-        Ok(Some(Loan::new(stub, &self.joiners)))
+        taken.state.store(TAKEN + seat, Release);
+        Ok(Some(loan))
     }
 }
 

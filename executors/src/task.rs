@@ -52,11 +52,11 @@ use std::{
 ///
 /// A job may wait for another job of the same pool. If that job has not begun, the waiting worker runs it itself; if it
 /// has, the worker blocks until its end. So jobs that wait for jobs never deadlock for lack of workers, and a wait runs
-/// no job but the one that it waits for. (A free worker is needed for a job of another subpool of a dispatcher, or, if
-/// that one is bound to a thread, that thread; for a job of a timer; for a future that has begun and is suspended; and
-/// for whatever is awaited by a future that the waiting worker itself polls to its end, because it had not begun:
-/// `await` these instead. Jobs that wait for each other in a circle wait for ever, as threads would.) After
-/// [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun is dropped instead, and the wait reports
+/// no job but the one that it waits for. (A free worker is needed for a job of another subpool of a dispatcher, which
+/// must have room, or, if that one is bound to a thread, that thread; for a job of a timer; for a future that has begun
+/// and is suspended; and for whatever is awaited by a future that the waiting worker itself polls to its end, because
+/// it had not begun: `await` these instead. Jobs that wait for each other in a circle wait for ever, as threads would.)
+/// After [`shutdown_now`](crate::Pool::shutdown_now) a job that has not begun is dropped instead, and the wait reports
 /// [`TaskError::Dropped`].
 ///
 /// A job that a waiter runs is nested on the waiter's stack. So a chain of jobs, each of which waits for the one before

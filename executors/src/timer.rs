@@ -239,7 +239,7 @@ impl Timer {
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
     {
-        self.repeat(None, Rhythm::Rate { start: self.agenda.now(), period }, executor, job)
+        self.at_fixed_rate_after(period, period, executor, job)
     }
 
     /// [`at_fixed_rate`](Self::at_fixed_rate), but for the first time when `first` has passed, and then each `period`
@@ -279,7 +279,7 @@ impl Timer {
         F: FnMut() + Send + 'static,
     {
         let start = self.agenda.now().saturating_add(first);
-        self.repeat(Some(start), Rhythm::Rate { start, period }, executor, job)
+        self.repeat(start, Rhythm::Rate { start, period }, executor, job)
     }
 
     /// Gives `job` to `executor` when `delay` has passed, and again when `delay` has passed after each end of the job,
@@ -314,7 +314,7 @@ impl Timer {
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
     {
-        self.repeat(None, Rhythm::Delay(delay), executor, job)
+        self.with_fixed_delay_after(delay, delay, executor, job)
     }
 
     /// [`with_fixed_delay`](Self::with_fixed_delay), but for the first time when `first` has passed.
@@ -351,17 +351,11 @@ impl Timer {
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
     {
-        self.repeat(Some(self.agenda.now().saturating_add(first)), Rhythm::Delay(delay), executor, job)
+        self.repeat(self.agenda.now().saturating_add(first), Rhythm::Delay(delay), executor, job)
     }
 
-    /// For the first time at `first`, or if that is not given, after one step of the `rhythm`.
-    fn repeat<E, F>(
-        &self,
-        first: Option<Duration>,
-        rhythm: Rhythm,
-        executor: &E,
-        job: F,
-    ) -> Result<Periodic, TimerError>
+    /// For the first time at `first`.
+    fn repeat<E, F>(&self, first: Duration, rhythm: Rhythm, executor: &E, job: F) -> Result<Periodic, TimerError>
     where
         E: Executor + 'static,
         F: FnMut() + Send + 'static,
@@ -401,10 +395,10 @@ impl Drop for Timer {
     }
 }
 
-/// The [shared](Timer::shared) timer.
+/// [`Timer::new`].
 impl Default for Timer {
     fn default() -> Self {
-        Timer::shared()
+        Timer::new()
     }
 }
 

@@ -13,20 +13,20 @@ use crate::{
 };
 use std::{fmt, future::Future};
 
-pub(super) type CrewHandle<const JOINED: bool> = crew::Handle<MailSource<JOINED>, StaticParker<DynamicThreadData>>;
+pub(super) type CrewHandle<const GROWS: bool> = crew::Handle<MailSource<GROWS>, StaticParker<DynamicThreadData>>;
 
 #[derive(Clone)]
-pub(super) struct Handle<const JOINED: bool> {
-    crew: CrewHandle<JOINED>,
+pub(super) struct Handle<const GROWS: bool> {
+    crew: CrewHandle<GROWS>,
     when_busy: WhenBusy,
 }
 
-impl<const JOINED: bool> Handle<JOINED> {
-    pub(super) fn new(crew: CrewHandle<JOINED>, when_busy: WhenBusy) -> Self {
+impl<const GROWS: bool> Handle<GROWS> {
+    pub(super) fn new(crew: CrewHandle<GROWS>, when_busy: WhenBusy) -> Self {
         Handle { crew, when_busy }
     }
 
-    pub(super) fn crew(&self) -> &CrewHandle<JOINED> {
+    pub(super) fn crew(&self) -> &CrewHandle<GROWS> {
         &self.crew
     }
 
@@ -76,7 +76,7 @@ impl<const JOINED: bool> Handle<JOINED> {
     }
 }
 
-impl<const JOINED: bool> Backing for Handle<JOINED> {
+impl<const GROWS: bool> Backing for Handle<GROWS> {
     impl_backing_by_crew!();
 
     const WHEN_FULL: &str = "has no idle worker";
@@ -105,7 +105,7 @@ impl<const JOINED: bool> Backing for Handle<JOINED> {
     }
 }
 
-impl<const JOINED: bool> fmt::Debug for Handle<JOINED> {
+impl<const GROWS: bool> fmt::Debug for Handle<GROWS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle")
             .field("crew", &self.crew)

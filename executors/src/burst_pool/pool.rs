@@ -109,7 +109,7 @@ impl<T: Send + 'static> BurstPool<T> {
             return Err(refused);
         }
         // Only now that the worker exists: nothing may be dealt to a worker that might not come.
-        boxes.join();
+        boxes.add_worker();
         Ok(())
     }
 

@@ -25,9 +25,8 @@ pub struct BurstOptions {
 impl BurstOptions {
     pub(super) const DEFAULT: BurstOptions = BurstOptions { when_busy: WhenBusy::Queue, steals: true };
 
-    /// With `Queue` thieves claim themselves, so that dealers pass them by. With `Refuse` and `Block` such a claim
-    /// could make all workers count as busy while one is idle, so a stolen job goes on counting for the worker to which
-    /// it was dealt.
+    /// With `Refuse` and `Block` a thief that claims itself could make all workers count as busy while one is idle: see
+    /// `burst_pool/README.md`.
     pub(super) fn theft(self) -> Theft {
         match (self.steals, self.when_busy) {
             (false, _) => Theft::Never,

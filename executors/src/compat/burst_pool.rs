@@ -92,7 +92,7 @@ impl<T> Sender<T> {
         let (shared, vacated) = (Arc::clone(&self.shared), self.shared.vacated().pop());
         let number = vacated.unwrap_or_else(|| {
             let Claim { worker } = shared.boxes.promise(shared.boxes.workers());
-            shared.boxes.join();
+            shared.boxes.add_worker();
             worker
         });
         Receiver { shared, number, is_idle: false }

@@ -59,6 +59,21 @@ impl LimitError {
         LimitError(Kind::Bound { subpool: subpool.to_owned(), limit })
     }
 
+    /// The name of the subpool.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::Dispatcher;
+    ///
+    /// assert_eq!(Dispatcher::new(1).cpu().set_limit(0).unwrap_err().subpool(), "cpu");
+    /// ```
+    #[must_use]
+    pub fn subpool(&self) -> &str {
+        let (Kind::Zero { subpool } | Kind::Bound { subpool, .. }) = &self.0;
+        subpool
+    }
+
     /// Whether the subpool is bound to one thread, so that its limit can only be 1. Otherwise the limit was 0.
     ///
     /// # Examples

@@ -118,10 +118,11 @@ impl Builder<Dispatcher> {
     /// workers, nor between jobs from outside and jobs that jobs submit.
     ///
     /// What it costs: such jobs go through one queue, with a lock at each end, instead of one queue for each worker,
-    /// and all workers take turns at it. A job submitted by a job takes five to ten times as long
-    /// (`docs/results/dispatcher.md` has the figures), and all workers together take no more of them in a second than
-    /// one does. If only some jobs need an order, give these a [`subpool`](Self::subpool) of their own; with a limit of
-    /// 1 it is much cheaper.
+    /// and all workers take turns at it. A job submitted by a job takes some ten times as long ([figures][cost]), and
+    /// all workers together take no more of them in a second than one does. If only some jobs need an order, give these
+    /// a [`subpool`](Self::subpool) of their own; with a limit of 1 it is much cheaper.
+    ///
+    /// [cost]: https://github.com/Bathtor/rust-executors/blob/master/docs/results/dispatcher.md#empty-repost
     ///
     /// # Examples
     ///

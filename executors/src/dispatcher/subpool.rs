@@ -21,7 +21,8 @@ use std::fmt;
 /// A job that waits for a [`TaskHandle`](crate::TaskHandle) of its own subpool runs that job itself, if it has not
 /// begun. Waiting for a job of another subpool blocks the thread until another worker has run it; and if that subpool
 /// is bound to this very thread, for ever. A thread that is [reserved](crate::Builder::reserve) for it runs no job that
-/// could wait so.
+/// could wait so. A job that blocks counts among those that its subpool runs. So if all of these wait for jobs of other
+/// subpools, which wait for further jobs of this one, they wait for ever: await such handles in futures.
 #[derive(Clone)]
 #[must_use = "a handle to a subpool does nothing by itself: give it jobs"]
 pub struct Subpool {
@@ -86,11 +87,27 @@ impl Subpool {
         Subpool::new(self.handle.with_address(address))
     }
 
+    /// The priority that this handle gives to jobs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::dispatcher::{Dispatcher, Priority};
+    ///
+    /// let cpu = Dispatcher::new(1).cpu();
+    /// assert_eq!(cpu.priority(), Priority::NORMAL);
+    /// assert_eq!(cpu.with_priority(Priority::HIGH).priority(), Priority::HIGH);
+    /// ```
+    #[must_use]
+    pub fn priority(&self) -> Priority {
+        Priority::ALL[self.handle.address().level()]
+    }
+
     /// Keeps jobs from beginning, until [`resume`](Self::resume) or the close of the dispatcher. Does not wait.
     ///
-    /// Jobs that have begun go on, and a worker that is between one job of the subpool and the next may still begin
-    /// that next one. Once [`status`](Self::status) shows that none is `running`, none will begin. Submitting goes on
-    /// as before; the jobs wait, and `join` waits for them. On a closed dispatcher this has no effect.
+    /// Jobs that have begun go on, and a worker that is about to take a job of the subpool may still begin it. Once
+    /// [`status`](Self::status) shows that none is `running`, none will begin. Submitting goes on as before; the jobs
+    /// wait, and `join` waits for them. On a closed dispatcher this has no effect.
     ///
     /// # Examples
     ///
@@ -150,7 +167,7 @@ impl Subpool {
     /// Changes how many jobs may run at a time. A limit above the number of threads has the same effect as that number.
     ///
     /// If more are running now, none begins until enough have ended; but as with [`pause`](Self::pause), workers that
-    /// are between one job and the next may still begin that next one.
+    /// are about to take a job may still begin it.
     ///
     /// # Errors
     ///
@@ -211,6 +228,7 @@ impl fmt::Debug for Subpool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subpool")
             .field("name", &self.name())
+            .field("priority", &self.priority())
             .field("status", &self.status())
             .field("dispatcher", &self.handle)
             .finish()

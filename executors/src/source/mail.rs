@@ -8,8 +8,8 @@ use crate::{
 };
 use std::{cell::Cell, sync::Arc};
 
-/// `JOINED` if workers join one by one.
-pub(crate) struct MailSource<const JOINED: bool> {
+/// `GROWS` if workers are added one by one.
+pub(crate) struct MailSource<const GROWS: bool> {
     boxes: Arc<Mailboxes<Job>>,
     theft: Theft,
 }
@@ -19,12 +19,9 @@ pub(crate) struct MailSource<const JOINED: bool> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theft {
     Never,
-    /// For the thief, which claims itself before it takes anything: dealers pass it by. Until it has taken the job,
-    /// that counts for the worker to which it was dealt, so that for a moment a single job keeps two workers from being
-    /// dealt to.
+    /// For the thief, which claims itself before it takes anything: dealers pass it by.
     OnOwnAccount,
-    /// For the worker to which it was dealt, so that at any moment no more workers are claimed than there are jobs.
-    /// What is dealt to the thief meanwhile is for the worker that comes first.
+    /// For the worker to which it was dealt. `burst_pool/README.md` says which pools need that.
     OnOthersAccount,
 }
 
@@ -38,7 +35,7 @@ pub(crate) struct MailLocal {
     next_victim: Cell<usize>,
 }
 
-impl<const JOINED: bool> MailSource<JOINED> {
+impl<const GROWS: bool> MailSource<GROWS> {
     pub(crate) fn new(boxes: Arc<Mailboxes<Job>>, theft: Theft) -> Self {
         MailSource { boxes, theft }
     }
@@ -74,7 +71,7 @@ impl<const JOINED: bool> MailSource<JOINED> {
         Some(job)
     }
 
-    /// Takes a job out of any mailbox, each of them in turn, for the worker on `seat`.
+    /// Takes a job out of the mailbox of another worker, each of them in turn, for the worker on `seat`.
     fn steal(&self, local: &MailLocal, seat: usize, meter: &Meter) -> Option<Job> {
         if !self.steals() || !self.boxes.has_letters() {
             return None;
@@ -82,23 +79,21 @@ impl<const JOINED: bool> MailSource<JOINED> {
         // Before it takes anything, so that no dealer takes it for idle. If it has been promised a job already, or does
         // not claim itself, what is dealt to it waits, and others may take it.
         let is_own = self.theft == Theft::OnOwnAccount && self.boxes.claim(seat);
-        let taken = self.boxes.take_any(local.next_victim.get());
+        let taken = self.boxes.steal(seat, local.next_victim.get());
         if is_own {
             let done = taken.as_ref().map_or(seat, |&(_, dealt_to)| dealt_to);
             self.boxes.settle(done);
         }
         let (job, dealt_to) = taken?;
         local.next_victim.set(dealt_to + 1);
-        if dealt_to != seat {
-            meter.stole();
-        }
+        meter.stole();
         local.owes.set(Some(if is_own { seat } else { dealt_to }));
         Some(job)
     }
 }
 
-impl<const JOINED: bool> Source for MailSource<JOINED> {
-    const ELASTIC: bool = JOINED;
+impl<const GROWS: bool> Source for MailSource<GROWS> {
+    const ELASTIC: bool = GROWS;
 
     type Address = ();
     type Local = MailLocal;
@@ -129,7 +124,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     fn search(&self, local: &MailLocal, meter: &Meter) -> Option<Job> {
         self.settle(local);
         let Some(seat) = local.seat else {
-            let (job, dealt_to) = self.boxes.take_any(0)?;
+            let (job, dealt_to) = self.boxes.take_any()?;
             local.owes.set(Some(dealt_to));
             return Some(job);
         };
@@ -143,7 +138,7 @@ impl<const JOINED: bool> Source for MailSource<JOINED> {
     }
 
     fn take(&self) -> Option<Job> {
-        let (job, dealt_to) = self.boxes.take_any(0)?;
+        let (job, dealt_to) = self.boxes.take_any()?;
         self.boxes.settle(dealt_to);
         Some(job)
     }
@@ -173,7 +168,7 @@ mod tests {
     use super::*;
     use std::{collections::BTreeSet, sync::Mutex};
 
-    /// Two neighbours are blocked, and one of them is dealt new letters again and again.
+    /// All others are blocked, and the thief and one of them are dealt new letters again and again.
     #[test]
     fn no_mailbox_is_passed_over_for_ever() {
         let boxes = Arc::new(Mailboxes::new(4));
@@ -185,10 +180,10 @@ mod tests {
         };
         (0..4).for_each(deal);
         let thief = source.attach(Some(2));
-        for _ in 0..4 {
+        for _ in 0..3 {
             source.pop_outside(&thief, 1, &Meter::default()).expect("there are letters").run();
-            deal(3);
+            [2, 3].into_iter().for_each(deal);
         }
-        assert_eq!(*ran.lock().expect("no panic"), BTreeSet::from([0, 1, 2, 3]));
+        assert_eq!(*ran.lock().expect("no panic"), BTreeSet::from([0, 1, 3]), "and it takes none of its own");
     }
 }

@@ -64,10 +64,10 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    /// The job comes up at `first` for the first time; if that is not given, after one step of the `rhythm`.
+    /// The job comes up at `first` for the first time.
     pub(crate) fn begin<E, F>(
         agenda: Arc<Agenda>,
-        first: Option<Duration>,
+        first: Duration,
         rhythm: Rhythm,
         executor: E,
         job: F,
@@ -78,7 +78,6 @@ impl Periodic {
     {
         agenda.take_handle();
         let repeated = Arc::new(Repeated { agenda, rhythm, stage: Mutex::new(Stage::Given) });
-        let first = first.unwrap_or_else(|| repeated.next_time());
         // As after a run, except that the timer's thread may be refused.
         repeated.schedule(first, Load { executor, job })?;
         Ok(Periodic { job: repeated })
@@ -207,13 +206,9 @@ where
     E: Executor + 'static,
     F: FnMut() + Send + 'static,
 {
-    fn next_time(&self) -> Duration {
-        self.rhythm.next(self.agenda.now())
-    }
-
     /// Enters the next time of a job that has come up before.
     fn come_again(self: &Arc<Self>, load: Load<E, F>) {
-        if let Err(error) = self.schedule(self.next_time(), load) {
+        if let Err(error) = self.schedule(self.rhythm.next(self.agenda.now()), load) {
             // The agenda's thread was there all the time.
             unreachable!("{error}");
         }
@@ -311,7 +306,7 @@ where
         }
         let Some(mut load) = self.load.take() else { return };
         // A panic is reported before the next time is entered: the report may take long, and the job has not ended
-        // before it has been made.
+        // before it has been made. (Executors of other crates report it afterwards: this thread passes it on to them.)
         let unreported = contain(|| (load.job)()).err().and_then(local::report_and_drop);
         self.repeated.come_again(load);
         if let Some(payload) = unreported {

@@ -25,7 +25,7 @@ impl Address {
         self.subpool as usize
     }
 
-    pub(super) fn level(self) -> usize {
+    pub(crate) fn level(self) -> usize {
         usize::from(self.level)
     }
 

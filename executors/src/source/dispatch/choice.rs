@@ -49,8 +49,9 @@ impl DispatchSource {
         // Most often there is nothing at all in those queues.
         local.turn_is_due.get()
             || local.aging.is_due()
-            || self.board.view().has_any(shared.get()) && self.goes(local)
-            || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())) && self.goes(local)
+            || (self.board.view().has_any(shared.get())
+                || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())))
+                && self.goes(local)
             || local.at.get().level() < NORMAL && self.stream_calls(local)
     }
 
@@ -100,7 +101,7 @@ impl DispatchSource {
     }
 
     /// Like [`choose`](Self::choose), but subpools take turns, and so do the queues in each. The stream has an
-    /// additional turn, because each worker has jobs of its own there.
+    /// additional turn for itself, because each worker has jobs of its own there.
     pub(super) fn choose_by_turn(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
         let [shared, bound] = self.eligible(local, stream && self.stream.has_jobs());
         let has_stream = self.streams && shared & board::queue(NORMAL, CPU) != 0;
@@ -110,7 +111,8 @@ impl DispatchSource {
         let slot = turn as usize;
         if slot == STREAM {
             local.alternate();
-            return Some(Choice { at: Address::STREAM, by_turn: local.is_due_at(CPU) });
+            // A job of the CPU subpool that is due by turns comes next.
+            return Some(Choice { at: Address::STREAM, by_turn: false });
         }
         let queues = if slot == BOUND { bound } else { shared & board::queues_of(slot) };
         let at = self.address(local.subpool(slot), board::highest_level(queues)?);

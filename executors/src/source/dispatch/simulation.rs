@@ -19,6 +19,8 @@ use std::{
 #[derive(Clone, Copy)]
 enum Begun {
     Pressure(Address),
+    /// The same, of the stream, and to be kept up by the worker itself.
+    Own,
     Victim,
 }
 
@@ -65,6 +67,15 @@ impl Simulation {
         self.source.expose(to);
     }
 
+    /// Puts a job into the stream of a worker, which holds a token of the CPU subpool.
+    fn put_own(&self, worker: usize, what: Begun) {
+        let (begun, local) = (Arc::clone(&self.begun), &self.workers[worker].local);
+        let job = Closure(move || begun.lock().unwrap().push(what));
+        if let Err(job) = self.source.push(local, Address::STREAM, job) {
+            self.source.push_slowly(local, Address::STREAM, job);
+        }
+    }
+
     /// Like `crew::Worker::run_own_jobs`, once, with a search. Returns whether there was a job.
     fn step(&self, worker: usize, age: u32) -> bool {
         let Player { local, meter, left } = &self.workers[worker];
@@ -101,6 +112,11 @@ impl Simulation {
                 self.put(at, Begun::Pressure(at));
                 false
             }
+            Begun::Own => {
+                count.of_subpool.borrow_mut()[CPU] += 1;
+                self.put_own(worker, Begun::Own);
+                false
+            }
         })
     }
 
@@ -118,14 +134,18 @@ impl Simulation {
 
     /// Counts the jobs that begin before one that is put in `at` an address.
     fn wait_for(&self, at: Address, age: u32) -> Count {
-        let count = self.zero();
         self.put(at, Begun::Victim);
+        self.wait_for_victim(age)
+    }
+
+    fn wait_for_victim(&self, age: u32) -> Count {
+        let count = self.zero();
         for _ in 0..1_000_000 {
             if self.advance(&count, age) {
                 return count;
             }
         }
-        panic!("{at:?} never begins, with {} workers: {:?}", self.workers.len(), self.source);
+        panic!("it never begins, with {} workers: {:?}", self.workers.len(), self.source);
     }
 
     /// Puts in jobs that are always there, some at each level of a subpool that `levels` gives.
@@ -155,7 +175,7 @@ fn the_lowest_level_begins_in_time_with_any_token_holders() {
                 simulation.go_on(age);
                 let count = simulation.wait_for(simulation.address(victim, 0), age);
                 let runners = if victim < limits.len() { workers } else { 1 };
-                let (passed, bound) = (count.of_subpool.borrow()[victim], (age as usize + 1) * (LEVELS + runners));
+                let (passed, bound) = (count.of_subpool.borrow()[victim], (age as usize + 2) * (LEVELS + runners));
                 assert!(
                     passed <= bound,
                     "{passed} of {bound} in {victim}: {workers} workers, {limits:?}, strict {strict}, every {age}"
@@ -183,6 +203,44 @@ fn an_open_subpool_begins_a_job_in_each_round_of_a_worker() {
             assert!(most <= bound, "{most} of {bound} before {victim}: {workers} workers, every {age}");
         }
     }
+}
+
+/// The bound for jobs of the stream: a worker's own while there is always one from outside, and the other way round.
+#[test]
+fn own_jobs_and_jobs_from_outside_get_every_other_turn_of_the_stream() {
+    let (dice, mut worst) = (Dice::new(7), 0.0_f64);
+    for (others, age) in (0..200).map(|round| (1 + round % 3, [1, 2, 4, 7, 13][round % 5])) {
+        for own_waits in [false, true] {
+            let simulation = Simulation::new(1, &vec![1; 1 + others], &[], age, false);
+            let levels = (0..=others).flat_map(|subpool| (0..LEVELS).map(move |level| (subpool, level)));
+            let pressed = levels.filter(|&at| at != (CPU, NORMAL) && (at == (CPU, 0) || dice.below(3) == 0));
+            simulation.press(pressed);
+            let victim_comes = || {
+                while simulation.workers[0].local.token_of.get() != CPU {
+                    simulation.advance(&simulation.zero(), age);
+                }
+                if own_waits {
+                    simulation.put_own(0, Begun::Victim);
+                } else {
+                    simulation.put(Address::STREAM, Begun::Victim);
+                }
+            };
+            if own_waits {
+                simulation.put(Address::STREAM, Begun::Pressure(Address::STREAM));
+            } else {
+                simulation.put_own(0, Begun::Own);
+            }
+            for _ in 0..20 {
+                simulation.go_on(age);
+                victim_comes();
+                let passed = simulation.wait_for_victim(age).of_worker.into_inner()[0];
+                let bound = 2 * (age as usize + 1) * (others + 2);
+                assert!(passed <= bound, "{passed} of {bound}: {others} others, every {age}, own {own_waits}");
+                worst = worst.max(passed as f64 / bound as f64);
+            }
+        }
+    }
+    assert!(worst > 0.8, "the bound is far from what happens: {worst}");
 }
 
 #[test]
