@@ -47,7 +47,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sleep = timer.after(5 * MILLISECOND, &RunNowExecutor::new(), || ())?;
     let timed = pool.submit_future(async {
         match select(pending::<&str>(), sleep).await {
-            Either::Left((value, _)) => value,
+            Either::Left((value, timeout)) => {
+                // Otherwise it stays on the timer until its time.
+                timeout.cancel();
+                value
+            }
             Either::Right(_) => "too late",
         }
     });

@@ -246,8 +246,9 @@ impl<P: Build> Builder<P> {
     ///
     /// A woken worker then preempts a thread with longer slices rather than waiting for it, even the thread that has
     /// just submitted the job. Where there are few jobs, they begin sooner; where there are many more jobs than
-    /// workers, most begin later. The threads' shares of a core do not change. Measurements are in
-    /// `docs/results/burst.md`.
+    /// workers, most begin later. The threads' shares of a core do not change ([measurements][bursts]).
+    ///
+    /// [bursts]: https://github.com/Bathtor/rust-executors/blob/master/docs/results/burst.md
     ///
     /// By default the burst pools ask for slices that are 1/16 shorter than usual, unless the process has a seccomp
     /// filter, as in most containers: there the call may be fatal, and is made only if a slice is chosen here. The

@@ -90,7 +90,9 @@ pub trait Executor: CanExecute + Clone + Send {
     ///
     /// # Order and allocations
     ///
-    /// Each pool documents the order in which its jobs start.
+    /// In which order jobs start [depends on the pool][order]; the work-stealing pool promises none.
+    ///
+    /// [order]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md#order
     ///
     /// Closures of up to [`INLINE_BYTES`](crate::INLINE_BYTES) are stored without an allocation. An elastic pool with a
     /// bound has less room for a closure, because it stores a pointer beside it. `ThreadPoolExecutor` allocates for

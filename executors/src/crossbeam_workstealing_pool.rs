@@ -7,13 +7,15 @@
 //! A worker runs its own jobs first, in the order in which they came. So that jobs from outside do not wait for ever,
 //! it also looks for those now and then; the pool's [`Fairness`] says when:
 //!
-//! - when a millisecond has passed, or after 61 jobs (the default with the feature `ws-timed-fairness`, which is on by
-//!   default), or
+//! - about every millisecond, and after 61 jobs at the latest (the default with the feature `ws-timed-fairness`, which
+//!   is on by default), or
 //! - once in 61 jobs, however long they take (the default without it).
 //!
 //! The first job found runs next. More may be put behind the worker's own jobs, so that at most every other job that it
 //! runs is from outside. If it looks before each job, as it does by the clock if jobs are long, it takes only one job
 //! with each look, and jobs from outside go first.
+//!
+//! Workers run side by side and take jobs in batches, so no order is promised between jobs that different workers run.
 //!
 //! A worker without work sleeps after a few microseconds; with the feature `ws-no-park`, or [`Idle::Spin`] for a single
 //! pool, it keeps searching.
@@ -71,6 +73,9 @@ const CHARTER: Charter = Charter {
 
 /// A pool of up to 32 workers; short for `ThreadPool::new(threads, parker::small())`.
 ///
+/// Its type names the parker. For a pool whose type is just `ThreadPool`, as in the field of a struct, use
+/// [`ThreadPool::builder`] or [`pool_with_auto_parker`]: it is as fast.
+///
 /// # Panics
 ///
 /// As [`ThreadPool::new`].
@@ -78,7 +83,8 @@ pub fn small_pool(threads: usize) -> ThreadPool<StaticParker<SmallThreadData>> {
     ThreadPool::new(threads, parker::small())
 }
 
-/// A pool of up to 64 workers; short for `ThreadPool::new(threads, parker::large())`.
+/// A pool of up to 64 workers; short for `ThreadPool::new(threads, parker::large())`. As to its type, see
+/// [`small_pool`].
 ///
 /// # Panics
 ///
@@ -87,7 +93,8 @@ pub fn large_pool(threads: usize) -> ThreadPool<StaticParker<LargeThreadData>> {
     ThreadPool::new(threads, parker::large())
 }
 
-/// A pool of any number of workers; short for `ThreadPool::new(threads, parker::dynamic())`.
+/// A pool of any number of workers; short for `ThreadPool::new(threads, parker::dynamic())`. As to its type, see
+/// [`small_pool`].
 ///
 /// # Panics
 ///

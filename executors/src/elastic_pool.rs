@@ -7,7 +7,9 @@
 //! No two jobs count on the same idle worker: each waiting job has an idle worker to itself, or the maximum is reached.
 //! So no job waits behind one that blocks while the pool could grow. (A pool that grows [`Growth::WhenBlocked`] has to
 //! be told by [`blocking`] that a job blocks; its jobs do wait behind one that does not say so.) How this works, and
-//! why it holds, is in `elastic_pool/README.md` of the sources.
+//! why it holds, is in [a README][readme] of the sources.
+//!
+//! [readme]: https://github.com/Bathtor/rust-executors/blob/master/executors/src/elastic_pool/README.md
 //!
 //! The pool's [`Saturation`] decides what happens when the maximum is reached and all workers are busy: by default
 //! further jobs wait.

@@ -1,5 +1,9 @@
 //! Running futures on a pool.
 //!
+//! The executors of this crate poll futures, and no more: they have no reactor. Futures of any origin run on them, but
+//! those that need a runtime of their own, as tokio's sockets, files and timers do, need it here, too: a thread's way
+//! to tokio's is `Handle::enter`. To wait for a time there is a [`Timer`](crate::timer::Timer).
+//!
 //! # Examples
 //!
 //! A future that waits for two others, on a pool with one thread:
@@ -58,6 +62,12 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// closed pool, is dropped.
     ///
     /// A future that is never woken does not keep the pool from ending.
+    ///
+    /// # Panics
+    ///
+    /// Not here, but awaiting the handle does: with the payload of the future, if that has panicked, and also if the
+    /// future was dropped, because the pool had ended, or was closed when this was called. `handle.fallible()` returns
+    /// `None` for the latter; [`submit_future`](Self::submit_future) reports an error for each.
     ///
     /// # Examples
     ///

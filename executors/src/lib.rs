@@ -77,6 +77,9 @@
 //! are busy, not for each job, so the gauge is a sample. (`threadpool_executor` publishes after each job if few
 //! wait, and otherwise now and then, so that the last jobs may be published shortly after `join`; `run_now` after each
 //! job.)
+//!
+//! A recorder may be installed at any time; [`Executor::register_metrics`] gives it units and descriptions. An
+//! [example](https://github.com/Bathtor/rust-executors/blob/master/executors/examples/metrics.rs) prints what it gets.
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -51,8 +51,8 @@ pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 #[non_exhaustive]
 pub enum Idle {
     /// Search for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool searches at a time,
-    /// and yields its core now and then; the others sleep at once. If a thread begins to wait for all jobs while a
-    /// worker searches, the worker searches for `spin` once more.
+    /// and yields its core now and then; the others sleep at once. If a thread calls
+    /// [`join`](crate::Pool::join) while a worker searches, the worker searches for `spin` once more.
     ///
     /// A worker also sleeps at once if jobs are rare, that is, if
     ///
@@ -128,6 +128,11 @@ pub enum Placement {
     /// and those of the thread that builds the pool), and further workers unpinned; without it, no pinning. An elastic
     /// pool and a `BurstPool`, whose number of workers varies, pin none by default; a `ThreadPoolExecutor` cannot pin
     /// any.
+    ///
+    /// A pool with fewer threads than cores takes the first cores, and so does each further pool: two pinned pools
+    /// compete for the same ones, unless each is given its own as [`Cores`](Self::Cores). The feature is on if any
+    /// crate of the program enables it; a library that should not depend on that builds its pools as
+    /// [`Floating`](Self::Floating).
     #[default]
     Auto,
     /// Wherever the operating system likes; on Linux, on the cores on which the thread that builds the pool may run at
@@ -136,7 +141,8 @@ pub enum Placement {
     Floating,
     /// The first worker on the first of these cores (numbered as by the operating system), and so on; workers beyond
     /// the end of the list are not pinned, as with `Floating`. Cores that the process may not use (see `Auto`) are a
-    /// [`BuildError`](crate::BuildError). Needs the feature `thread-pinning`.
+    /// [`BuildError`](crate::BuildError); so is this choice without the feature `thread-pinning`, and where the system
+    /// does not tell its cores.
     Cores(Vec<usize>),
 }
 

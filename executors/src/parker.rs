@@ -1,8 +1,10 @@
 //! Putting workers to sleep, and waking the right number of them.
 //!
 //! A pool asks its [`Parker`] for this. Use one of [`small`], [`large`] and [`dynamic`], or implement the trait. All
-//! three share one protocol, whose rules and proof are in `parker/README.md` of the sources; they differ in the number
+//! three share one protocol, whose rules and proof are in [a README][readme] of the sources; they differ in the number
 //! of threads they serve.
+//!
+//! [readme]: https://github.com/Bathtor/rust-executors/blob/master/executors/src/parker/README.md
 //!
 //! A parker keeps the state of one pool: each pool makes one of its own from the parker that it is given
 //! ([`Parker::for_pool`]). So clones of one parker may be given to several pools, and tell nothing about any of them.

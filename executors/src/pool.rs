@@ -29,6 +29,9 @@ use std::time::Duration;
 pub trait Pool: Executor + Sync + sealed::Sealed {
     /// Like [`execute`](Executor::execute), but a pool that does not accept the job gives it back.
     ///
+    /// It waits, or runs the job here, where `execute` would: in a full pool that was built to do so (`Block`,
+    /// `RunOnCaller`), and in a `RunNowExecutor`. A full pool that was built to refuse jobs answers at once.
+    ///
     /// `Ok` means that the pool has accepted the job and will run it, even if the pool is being closed at this moment.
     /// The job is dropped only if [`shutdown_now`](Self::shutdown_now) comes before it begins, if a pool that is built
     /// to discard the oldest job (`Saturation::DiscardOldest` of the elastic pool) needs its place for another, or if a
@@ -96,8 +99,10 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static;
 
-    /// Runs `job` on the pool and returns a handle to its result. Costs one allocation, or
-    /// two if the closure is larger than 16 KiB; in a `ThreadPoolExecutor` one more, as for each job.
+    /// Runs `job` on the pool and returns a handle to its result. Costs one allocation, or two if the closure is larger
+    /// than 16 KiB; in a `ThreadPoolExecutor` one more, as for each job.
+    ///
+    /// Waits, or runs the job here, where [`execute`](Executor::execute) would.
     ///
     /// If the pool is closed, or refuses the job because it is full, the handle reports
     /// [`TaskError::Dropped`](crate::TaskError::Dropped).

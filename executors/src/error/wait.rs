@@ -17,7 +17,7 @@ impl fmt::Display for WaitError {
         f.write_str(match self {
             WaitError::FromWorker => {
                 "a worker cannot wait for its own pool to become idle: wait from another thread, \
-                 or wait for single jobs with `submit`"
+                 or for single jobs by the handles that `submit` returns"
             }
             WaitError::TimedOut => "jobs were still queued or running when the time was up",
         })
