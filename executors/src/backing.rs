@@ -113,7 +113,7 @@ pub(crate) trait Backing {
 
     fn max_workers(&self) -> usize;
 
-    /// Whether the pool is open to all, and may nevertheless not admit a job, or discard one for another.
+    /// Whether the pool is open to all, and may nevertheless be too full to admit a job as it is.
     fn may_be_full(&self) -> bool {
         false
     }

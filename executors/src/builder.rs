@@ -227,7 +227,8 @@ impl<P: Build> Builder<P> {
     ///   `ws-timed-fairness`, else [`Fairness::COUNTED`].
     /// * elastic, whose workers have no jobs of their own: from one lane of the queue to the next. As a rule each
     ///   submitting thread has a lane. The default is `Counted(64)`. A job that is the first of its thread may wait
-    ///   behind that many jobs of each other thread, for each worker, even if those came later.
+    ///   behind that many jobs of each other thread, for each worker, even if those came later. (With `DiscardOldest`
+    ///   the jobs that may be discarded are one queue, and this does not concern them.)
     /// * dispatcher: from the highest priority to all subpools and priorities in turn. The default is
     ///   [`Fairness::COUNTED`], and only `Counted` is possible.
     /// * burst, if its workers steal: from jobs that were dealt to the worker to one that was dealt to another worker.
@@ -276,8 +277,9 @@ impl<P: Build> Builder<P> {
     ///
     /// # Errors
     ///
-    /// If an option cannot be honoured, or the operating system refuses a thread. No thread is left behind then: this
-    /// waits for start hooks that have begun. Jobs that these have submitted, and that have not begun, are dropped.
+    /// If an option cannot be honoured, or the operating system refuses a thread. No thread is left behind then (but
+    /// see [`ThreadPoolExecutor`](crate::threadpool_executor::ThreadPoolExecutor)): this waits for start hooks that
+    /// have begun. Jobs that these have submitted, and that have not begun, are dropped.
     pub fn build(self) -> Result<P, BuildError> {
         P::build(self.options, self.extra)
     }

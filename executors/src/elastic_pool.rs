@@ -22,7 +22,8 @@
 //! Jobs submitted by one thread start in the order in which they came, as long as threads do not meet at the same lane
 //! of the queue; between threads there is no order. A worker takes up to 64 jobs from one lane before it goes on to the
 //! next, or as many as [`fairness`](crate::Builder::fairness) says. So a job that is the first of its thread may wait
-//! behind that many jobs of each other thread, for each worker, even if those came later.
+//! behind that many jobs of each other thread, for each worker, even if those came later. (With
+//! [`Saturation::DiscardOldest`] submitted jobs are one queue, first in, first out.)
 //!
 //! Where jobs do next to nothing, workers take turns of some tens of microseconds at the queue. A job that takes long,
 //! or blocks, ends its worker's turn. [Why workers take turns][turns].
@@ -166,6 +167,11 @@ impl ThreadPool {
     ///
     /// For futures that hardly wait; [`spawn`](crate::FuturesExecutor::spawn) frees the worker while the future waits.
     ///
+    /// Where [`execute`](crate::Executor::execute) would run a job before it returns (in a full pool that was built
+    /// with `RunOnCaller`, or if the system refuses all threads), this call runs the future to its end: so that must
+    /// not wait for what the caller does afterwards. If the pool is closed, or refuses the future because it is full,
+    /// the handle reports [`TaskError::Dropped`](crate::TaskError::Dropped).
+    ///
     /// # Examples
     ///
     /// ```
@@ -227,7 +233,8 @@ impl ThreadPool {
     }
 
     /// How many workers have no job, either because there is none or because they are on their way to one: a worker
-    /// counts as idle from when it is hired until it takes its first job.
+    /// counts as idle from when it is hired until it takes its first job. One that looks for a last moment before it
+    /// sleeps may still count as busy.
     ///
     /// `idle` of [`stats`](crate::Pool::stats) is a different count: there a worker that searches for a job is busy,
     /// and one that has been woken but does not search yet is idle. So the two may differ at any moment, except when

@@ -138,7 +138,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// [`WaitError::FromWorker`] if called from a job of this pool.
+    /// [`WaitError::FromWorker`] if called from a job or a hook of this pool.
     ///
     /// # Examples
     ///
@@ -188,8 +188,8 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// [`ShutdownError::FromWorker`] if called from a job of this pool, [`ShutdownError::TimedOut`] with a report of
-    /// what is left. The pool is closed in either case.
+    /// [`ShutdownError::FromWorker`] if called from a job or a hook of this pool, [`ShutdownError::TimedOut`] with a
+    /// report of what is left. The pool is closed in either case.
     ///
     /// # Examples
     ///

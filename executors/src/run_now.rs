@@ -84,7 +84,7 @@ struct Shared {
     /// SeqCst, for the order with `running`.
     closed: AtomicBool,
     /// Set before `closed`, whose exchange publishes it; a job from inside that does not see it may run, as if it had
-    /// come a moment before. So Relaxed would do.
+    /// come a moment before. So Relaxed is enough.
     discarding: AtomicBool,
     /// Jobs that run now, on any thread. Incremented before `closed` is read, and read after `closed` was set: so a
     /// thread that closes the executor and then sees none has seen all jobs that will ever be accepted from outside.
@@ -106,7 +106,7 @@ impl Shared {
     /// Runs `closure`, or gives it back if the executor is closed.
     fn run<F: FnOnce()>(&self, closure: F) -> Result<(), F> {
         let _running = Running::new(self);
-        if self.closed.load(SeqCst) && (self.discarding.load(SeqCst) || !local::is_at(self.id())) {
+        if self.closed.load(SeqCst) && (self.discarding.load(Relaxed) || !local::is_at(self.id())) {
             return Err(closure);
         }
         Post::without_worker(self.id(), self).stand(|| {
@@ -175,7 +175,7 @@ impl Backing for Handle {
     }
 
     fn discard(&self) {
-        self.0.discarding.store(true, SeqCst);
+        self.0.discarding.store(true, Relaxed);
         self.close();
     }
 

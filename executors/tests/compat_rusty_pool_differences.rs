@@ -386,7 +386,8 @@ fn panics_name_the_value_and_the_possible_ones() {
     fn is_debug<T: Debug>() {}
     is_debug::<ThreadPool>();
     is_debug::<Builder>();
-    is_debug::<JoinHandle<()>>();
+    struct Silent;
+    is_debug::<JoinHandle<Silent>>();
 
     let text = |pool: fn() -> ThreadPool| {
         let payload = catch_unwind(pool).expect_err("there is no such pool");

@@ -325,6 +325,22 @@ pools! {
     run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
 }
 
+/// So a job that owns a handle to its pool, and little else, needs no allocation; nor does one in an elastic pool with
+/// a bound, which has a pointer beside it.
+#[test]
+fn handles_are_small() {
+    let bound = size_of::<usize>();
+    let sizes = [
+        size_of::<crossbeam_channel_pool::ThreadPool>(),
+        size_of::<crossbeam_workstealing_pool::ThreadPool>(),
+        size_of::<elastic_pool::ThreadPool>() + bound,
+        size_of::<burst_pool::ThreadPool>(),
+        size_of::<ThreadPoolExecutor>(),
+        size_of::<RunNowExecutor>(),
+    ];
+    assert!(sizes.iter().all(|&size| size <= INLINE_BYTES), "{sizes:?}");
+}
+
 mod large {
     use super::*;
 

@@ -201,7 +201,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// In a job of this pool, which would wait for itself.
+    /// In a job of this pool, or in one of its callbacks, which would wait for itself.
     pub fn join(&self) {
         self.pool.join().unwrap_or_else(|error| panic!("{error}"));
     }

@@ -31,8 +31,15 @@ const NEXT_LOOK: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
     crew: CrewHandle,
-    /// `None` if every job is admitted.
-    semaphore: Option<Arc<Semaphore>>,
+    /// `None` if every job is admitted. Behind a pointer, because jobs own handles, and only small ones need no
+    /// allocation.
+    bound: Option<Arc<Bound>>,
+}
+
+/// How many jobs are admitted, and what happens to further ones.
+#[derive(Debug)]
+struct Bound {
+    semaphore: Arc<Semaphore>,
     saturation: Saturation,
 }
 
@@ -40,7 +47,10 @@ impl Handle {
     /// A new crew, in which at most `terms.max` jobs run, besides those that submitters run themselves (with
     /// `RunOnCaller`, or while no thread can be started).
     pub(super) fn new(terms: Terms, saturation: Saturation, options: Options) -> Self {
-        let semaphore = saturation.queue().map(|queue| Semaphore::new(terms.max.saturating_add(queue)));
+        let bound = saturation.queue().map(|queue| {
+            let semaphore = Semaphore::new(terms.max.saturating_add(queue));
+            Arc::new(Bound { semaphore, saturation })
+        });
         let source = match saturation {
             Saturation::DiscardOldest { .. } => SharedSource::with_expendable(),
             _ => SharedSource::new(),
@@ -53,7 +63,7 @@ impl Handle {
             charter: CHARTER,
             options,
         });
-        Handle { crew, semaphore, saturation }
+        Handle { crew, bound }
     }
 
     pub(super) fn crew(&self) -> &CrewHandle {
@@ -65,12 +75,12 @@ impl Handle {
     }
 
     fn ring(&self) {
-        if let Some(semaphore) = &self.semaphore {
-            semaphore.ring();
+        if let Some(bound) = &self.bound {
+            bound.semaphore.ring();
         }
     }
 
-    fn admit_at<F>(&self, semaphore: &Arc<Semaphore>, mut closure: F) -> Result<(), Rejected<F>>
+    fn admit_at<F>(&self, Bound { semaphore, saturation }: &Bound, mut closure: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce() + Send + 'static,
     {
@@ -82,7 +92,7 @@ impl Handle {
             if let Some(slot) = semaphore.take() {
                 break slot;
             }
-            match self.saturation {
+            match *saturation {
                 Saturation::Queue | Saturation::Refuse { .. } => return Err(Rejected::Full(closure)),
                 Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Rejected::Closed),
                 // The room that others may wait for is made on this thread, after the job that it runs now.
@@ -159,14 +169,14 @@ impl Backing for Handle {
 
     #[inline]
     fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
-        match &self.semaphore {
+        match &self.bound {
             None => self.crew.admit(closure),
-            Some(semaphore) => self.admit_at(semaphore, closure),
+            Some(bound) => self.admit_at(bound, closure),
         }
     }
 
     fn may_be_full(&self) -> bool {
-        self.semaphore.is_some() && self.crew.is_open()
+        self.bound.is_some() && self.crew.is_open()
     }
 
     fn execute_batch<I>(&self, closures: I) -> usize
@@ -174,7 +184,7 @@ impl Backing for Handle {
         I: IntoIterator,
         I::Item: FnOnce() + Send + 'static,
     {
-        match self.semaphore {
+        match self.bound {
             None => self.crew.execute_batch(closures),
             Some(_) => self.admit_each(closures),
         }

@@ -54,7 +54,8 @@ impl Builder<ThreadPool> {
     /// How many workers stay, once jobs have brought them. The default is `threads`, or the default number of threads
     /// of other pools (but no more than [`max`](Self::max)).
     ///
-    /// If both this and [`max`](Self::max) are called, the number in `threads` makes no difference (but 0 is an error).
+    /// If both this and [`max`](Self::max) are called, the number in `threads` makes no difference (but must be one
+    /// that a pool can have).
     ///
     /// # Examples
     ///

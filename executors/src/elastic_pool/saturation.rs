@@ -73,6 +73,8 @@ pub enum Saturation {
     /// Its submitter waits for room. If the timeout is up first, or the pool is closed, the job is refused: given back
     /// or dropped, as with [`Refuse`](Self::Refuse).
     ///
+    /// Submitters that wait have no order: whichever looks first gets the room, and it may be one that has just come.
+    ///
     /// A job that submits another one waits, too: if all workers do so, all wait until the timeout is up. Of the ways
     /// to close the pool only `shutdown_now` ends the wait of a job.
     Block {

@@ -72,7 +72,8 @@ impl BuildError {
     /// Whether the operating system refused to create a thread.
     ///
     /// Trying again later, or with fewer threads, can succeed. If `build` has returned this, the workers that had been
-    /// created are gone again; after `BurstPool::try_spawn`, those of earlier calls are still there.
+    /// created are gone again (those of a `ThreadPoolExecutor` are soon); after `BurstPool::try_spawn`, those of
+    /// earlier calls are still there.
     #[must_use]
     pub fn is_thread_refused(&self) -> bool {
         matches!(self.0, BuildErrorKind::Spawn { .. })

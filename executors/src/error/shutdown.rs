@@ -29,8 +29,8 @@ pub enum ShutdownError {
     TimedOut {
         /// How long the caller was ready to wait.
         waited: Duration,
-        /// Workers that have not left yet (of a `RunNowExecutor`, jobs that run); 0 if other threads run jobs in their
-        /// place, or if jobs have no worker left.
+        /// Workers that have not left yet (of a `RunNowExecutor` or a `ThreadPoolExecutor`, jobs that run); 0 if other
+        /// threads run jobs in their place, or if jobs have no worker left.
         workers: usize,
         /// The state of the jobs at that moment.
         report: ShutdownReport,

@@ -67,7 +67,7 @@ impl Backing for Handle {
     }
 
     fn discard(&self) {
-        self.0.records.discarding.store(true, SeqCst);
+        self.0.records.discarding.store(true, Relaxed);
         self.close();
     }
 

@@ -14,7 +14,11 @@ use crate::{
     options::{Options, PanicHandler},
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst, fence},
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
     },
 };
 use std::sync::PoisonError;
@@ -25,8 +29,8 @@ pub(super) struct Records {
     name: Option<String>,
     /// SeqCst, because it is ordered with the ledger: see [`admits`](Self::admits).
     pub(super) closed: AtomicBool,
-    /// Set before `closed`, and read independently of it: a job that has begun just before may run. So Relaxed would
-    /// do.
+    /// Set before `closed`, and read independently of it: a job that has begun just before may run. So Relaxed is
+    /// enough.
     pub(super) discarding: AtomicBool,
     /// Counted before the job is struck off the ledger, which publishes the count to waiters.
     pub(super) discarded: AtomicU64,
@@ -76,7 +80,7 @@ impl Records {
     #[inline]
     pub(super) fn admits(&self, worker: Option<usize>, though_closed: impl FnOnce(&Self) -> bool) -> bool {
         match worker {
-            Some(_) if self.discarding.load(SeqCst) => return false,
+            Some(_) if self.discarding.load(Relaxed) => return false,
             Some(worker) => self.ledger.accept_inside(worker),
             None => {
                 // Before `closed` is read: a thread that closes the pool and then sees nothing outstanding has seen all
@@ -97,7 +101,7 @@ impl Records {
         let mut over = self.over();
         // Under the lock, so that two steps do not both go on only because each has counted the other.
         *over = *over || self.ledger.outstanding() == 0;
-        let accepted = !*over && !self.discarding.load(SeqCst);
+        let accepted = !*over && !self.discarding.load(Relaxed);
         if accepted {
             self.ledger.accept_outside();
         }

@@ -5,7 +5,7 @@ use crate::{
     job::Job,
     local::{self, Attendant, Help},
 };
-use std::{any::Any, cell::OnceCell, ptr, sync::atomic::Ordering::SeqCst};
+use std::{any::Any, cell::OnceCell, ptr, sync::atomic::Ordering::Relaxed};
 
 thread_local! {
     static WORKER: OnceCell<Worker> = const { OnceCell::new() };
@@ -45,7 +45,7 @@ impl Attendant for ThisWorker {
     }
 
     fn help(&self, _division: usize) -> Help {
-        let discards = |worker: &Worker| worker.records.discarding.load(SeqCst);
+        let discards = |worker: &Worker| worker.records.discarding.load(Relaxed);
         let discards = WORKER.try_with(|worker| worker.get().is_some_and(discards));
         if discards.unwrap_or(false) { Help::Drop } else { Help::Run }
     }

@@ -60,7 +60,7 @@ impl Worker {
     #[inline]
     fn run_one(&self, closure: impl FnOnce()) {
         let Records { discarding, discarded, ledger, .. } = &*self.records;
-        if discarding.load(SeqCst) {
+        if discarding.load(Relaxed) {
             discarded.fetch_add(1, SeqCst);
             containment::discard(closure);
             self.records.strike();
@@ -77,7 +77,7 @@ impl Worker {
     pub(super) fn accept(&self, job: Job) -> bool {
         match self.pool.upgrade() {
             Some(pool) => pool.deliver(move || job.run(), |_| false).map_err(containment::discard).is_ok(),
-            None if !self.at_work.get() || self.records.discarding.load(SeqCst) => {
+            None if !self.at_work.get() || self.records.discarding.load(Relaxed) => {
                 containment::discard(job);
                 false
             }

@@ -2,12 +2,18 @@
 
 use crate::task::block_on;
 use futures_channel::oneshot;
+use std::fmt;
 
 /// The result of a task.
-#[derive(Debug)]
 pub struct JoinHandle<T: Send> {
     /// Where the result arrives. Cancelled if the task panics.
     pub receiver: oneshot::Receiver<T>,
+}
+
+impl<T: Send> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("receiver", &self.receiver).finish()
+    }
 }
 
 impl<T: Send> JoinHandle<T> {

@@ -23,7 +23,7 @@ fn each_job_runs_or_is_discarded_for_another() {
         is_discarded.is_reached_if(discarded == 1);
         all_run.is_reached_if(discarded == 0);
         assert_eq!(ran.count() + discarded, 3);
-        let semaphore = pool.semaphore.as_ref().unwrap();
+        let semaphore = &pool.bound.as_ref().unwrap().semaphore;
         let slots: Vec<_> = std::iter::from_fn(|| semaphore.take()).collect();
         assert_eq!(slots.len(), 2, "no slot is lost, and none is given back twice");
         loom::skip_branch();
