@@ -183,8 +183,8 @@ mod system {
     const OTHER_LINKS: u64 = 2;
 
     /// How long to wait in place of a barrier that the system refuses although it promised it, as it may if the process
-    /// has got a filter of system calls since, or is a fork: longer than it takes for a store to be seen and for a core
-    /// to be interrupted.
+    /// has got a filter of system calls since, or was restored from a checkpoint: longer than it takes for a store to
+    /// be seen and for a core to be interrupted.
     const GRACE: Duration = Duration::from_millis(20);
 
     /// `false` if in doubt.

@@ -1,6 +1,6 @@
 //! The primitives that the model-checked parts are made of: the standard library's, or loom's when a model runs.
 //!
-//! Under loom no time passes: a wait with a timeout ends when it is woken, and not before.
+//! Under loom no time passes: a wait with a timeout ends when it is woken, and not before (but `doze` ends).
 
 #[cfg(all(test, executors_loom))]
 mod model;

@@ -16,7 +16,8 @@
 //!   if the lock is recalled from it, it may take it, because it knows that it is not inside. (It may do so, too, if it
 //!   saw the recall before O1.)
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It checks whether the thread
-//!   is inside. If not, it exchanges *recalled* for *nobody*. If so, it does no more.
+//!   is inside. If not, it exchanges *recalled* for *nobody*. If so, it does no more. (A thread that is inside another
+//!   lock counts as inside, too: then the lock stays recalled until that thread, or the next recaller, ends this.)
 //!
 //! *One at a time.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored, or that the thread has
 //! left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other thread enters

@@ -3,7 +3,8 @@
 //! A thread keeps to one lane, and moves on to the next for good when it finds its lane held (in two attempts, one
 //! right after the other, where jobs are put in [at once](Lanes::push_at_once)): so producers that come at the same
 //! time soon have one each. A thread may also [have its lane to itself](super::biased_lock). A thread that puts in or
-//! takes out goes on to another lane rather than wait, except for the moment in which a lane is made.
+//! takes out goes on to another lane rather than wait, except for the moment in which a lane is made, and while all
+//! backs are held.
 
 #[cfg(all(test, executors_loom))]
 mod model;
