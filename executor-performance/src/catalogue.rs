@@ -119,4 +119,17 @@ mod tests {
             assert_eq!(marked(name), marks, "{name}");
         }
     }
+
+    #[test]
+    fn the_help_of_an_experiment_shows_the_options_of_the_load_that_it_takes() {
+        let definition = cli::definition();
+        for (name, _) in cli::experiments() {
+            let command = definition.find_subcommand(&name).expect("a command");
+            for (_, option, value) in LOADS {
+                let known = command.get_arguments().find(|it| it.get_long() == option.strip_prefix("--"));
+                let shown = known.is_some_and(|it| !it.is_hide_set());
+                assert_eq!(shown, planned(&[option, value, &name]).is_ok(), "{option} of {name}");
+            }
+        }
+    }
 }

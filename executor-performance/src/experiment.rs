@@ -22,7 +22,7 @@ mod wake;
 
 #[cfg(test)]
 pub(crate) use self::bursts::mock::burst;
-pub(crate) use self::open_latency::{GIVEN_LATE, P99};
+pub(crate) use self::open_latency::{ACHIEVED_PART, GIVEN_LATE, P99};
 pub use self::{
     avalanche::Avalanche,
     blocking::Blocking,
@@ -235,6 +235,12 @@ const fn micros(column: &'static str, name: &'static str) -> Metric {
 /// A time in microseconds for machines, and in milliseconds for people.
 const fn millis(column: &'static str, name: &'static str) -> Metric {
     Metric::new(column, [name, "ms"]).scaled(1e-3)
+}
+
+/// The percentile of `times` that `part` of them do not exceed, as a figure of this metric; none if it would be the
+/// longest.
+fn percentile(metric: Metric, times: Option<&Distribution>, part: f64) -> Figure {
+    metric.figure(times.and_then(|times| times.percentile_us(part)))
 }
 
 /// How many threads there are, for people, if all of them were started before.

@@ -67,6 +67,8 @@ pub struct Prepared<X: Experiment> {
     pub threads: usize,
     /// What to say before it begins.
     pub remarks: Vec<String>,
+    /// Whether one of them is that the fewest rounds exceed the budget.
+    pub exceeds: bool,
     /// What they must be able to do.
     pub ability: Ability,
     /// Which question it answers, if it is one of several.
@@ -291,7 +293,9 @@ impl Site<'_> {
         pace.budget = self.budget;
         pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
         let left_out = self.options.left_out(threads, roster.ability());
-        let remarks: Vec<String> = excess(&pace, entries.len(), self.least).into_iter().chain(left_out).collect();
+        let excess = excess(&pace, entries.len(), self.least);
+        let exceeds = excess.is_some();
+        let remarks: Vec<String> = excess.into_iter().chain(left_out).collect();
         let prepared = experiments.into_iter().zip(self.first..).map(|(experiment, run)| {
             let subjects = match self.host {
                 Some(host) => roster.names(&entries).into_iter().map(|name| self.guest(host, run, name)).collect(),
@@ -303,6 +307,7 @@ impl Site<'_> {
                 subjects,
                 threads,
                 remarks: remarks.clone(),
+                exceeds,
                 ability: roster.ability(),
                 question: self.question.cloned(),
             }) as Box<dyn Planned>

@@ -5,12 +5,16 @@
 //! other one. Each pair of rounds begins with the next executor, so that it is not always the same executors that run
 //! twice in a row where the direction changes. Each process begins one round later in this order, because it may have a
 //! single sample.
+//!
+//! A process that has given a few samples which happen to agree would be done too early, so [`ENOUGH`] are taken before
+//! their scatter counts. Where the processes differ so much that only further processes can make the error as small as it
+//! should be, these follow as long as there is time.
 
 use crate::{
     clock::Clock,
     experiment::{Sample, Subject, Turn, costs, relative_error},
     failure::Failure,
-    stats::Level,
+    stats,
     usage::Usage,
 };
 use std::time::Duration;
@@ -24,7 +28,8 @@ pub struct Pace {
     pub min_samples: usize,
     /// The maximum number of samples.
     pub max_samples: usize,
-    /// Processes of each executor, one after the other; not more than `min_samples`.
+    /// Processes of each executor, one after the other; not more than `min_samples`. More follow if these differ and
+    /// there is time.
     pub processes: usize,
     /// The relative standard error that is small enough, as a fraction.
     pub target: f64,
@@ -36,6 +41,9 @@ impl Pace {
     /// After this many rounds, intervals are usually small.
     const GOOD_ROUNDS: usize = 10;
 
+    /// The median of this many samples is not moved by one that was disturbed.
+    const GOOD_FOR_A_PROCESS: usize = 3;
+
     /// The longest time that a round may take if the minimum number of rounds is to fit into the budget.
     pub fn longest_round(&self) -> Duration {
         self.share(self.min_samples)
@@ -43,7 +51,8 @@ impl Pace {
 
     /// The time that a round should take if that can be chosen.
     pub fn good_round(&self) -> Duration {
-        self.share(Self::GOOD_ROUNDS.clamp(self.min_samples, self.max_samples))
+        let good = Self::GOOD_ROUNDS.max(self.processes.saturating_mul(Self::GOOD_FOR_A_PROCESS));
+        self.share(good.clamp(self.min_samples, self.max_samples))
     }
 
     /// A tenth of the budget is for what is not sampling: trying out, building, shutting down.
@@ -52,8 +61,11 @@ impl Pace {
     }
 
     /// The minimum number of samples of this process: those of all processes add up to `min_samples`, and are as equal
-    /// as possible.
+    /// as possible. A process beyond these gives one at least.
     fn least_samples(&self, process: usize) -> usize {
+        if process >= self.processes {
+            return 1;
+        }
         let of_the_first = |processes| self.min_samples.saturating_mul(processes).div_ceil(self.processes);
         of_the_first(process + 1) - of_the_first(process)
     }
@@ -63,11 +75,20 @@ impl Pace {
         self.warm_up.saturating_mul(self.processes)
     }
 
+    /// The budget, for people.
+    pub fn budget_in_seconds(&self) -> f64 {
+        // Milliseconds are more than enough: parts of a budget are no round numbers.
+        (self.budget.as_secs_f64() * 1e3).round() / 1e3
+    }
+
     /// The minimum number of rounds, of all processes.
     pub fn least_rounds(&self) -> usize {
         self.warm_up_rounds().saturating_add(self.min_samples)
     }
 }
+
+/// Fewer samples of a process may agree by chance.
+const ENOUGH: usize = 5;
 
 /// The samples of one executor.
 #[derive(Debug)]
@@ -90,10 +111,11 @@ impl<S: Sample> Series<S> {
         relative_error(&self.samples)
     }
 
-    /// Whether processes, if there were several, do not differ so much that the error is more than `target`.
-    pub fn is_precise(&self, target: f64) -> bool {
-        let level = Level::of(&costs(&self.samples), &self.processes).filter(Level::is_of_several);
-        level.is_none_or(|level| level.error().is_nan() || level.error() <= target)
+    /// Whether the error is at most `target` even if processes differ. `seed` is for the test whether they do.
+    fn is_precise(&self, target: f64, seed: u64) -> bool {
+        let error = stats::error(&costs(&self.samples), &self.processes, seed);
+        // Of nothing but zeros it is not a number.
+        error.is_nan() || error <= target
     }
 }
 
@@ -111,8 +133,12 @@ impl<S> Series<S> {
 pub enum Stopped {
     /// The error of every series is small enough.
     Precise,
-    /// The budget is spent.
+    /// Another round would exceed the budget.
     Budget,
+    /// The least number of samples took more than the budget.
+    OverBudget,
+    /// Processes of an executor differ, and another of each would exceed the budget.
+    ProcessesDiffer,
     /// As many samples as allowed were taken.
     Enough,
     /// No executor is left.
@@ -132,17 +158,19 @@ pub trait Watcher<S> {
 }
 
 /// Lets all `subjects` take `turn` again and again. `clock` must have started with the whole run, because the budget
-/// counts from there, and shows the time that counts. An executor that has no sample in the end has failed.
+/// counts from there, and shows the time that counts; what has passed is for none of the processes. `seed` is for the
+/// test whether these differ. An executor that has no sample in the end has failed.
 pub fn sample<T: Turn>(
     pace: &Pace,
     clock: &dyn Clock,
+    seed: u64,
     turn: &T,
     subjects: &[Box<dyn Subject<T>>],
     watcher: &mut dyn Watcher<T::Sample>,
 ) -> (Vec<Series<T::Sample>>, Stopped) {
     let none = |name| Series { name, samples: Vec::new(), usages: Vec::new(), processes: Vec::new(), failure: None };
     let mut series: Vec<Series<T::Sample>> = subjects.iter().map(|subject| none(subject.name())).collect();
-    let mut leg = Leg { process: 0, rounds: 0, before: 0, first: 0 };
+    let mut leg = Leg { begun: clock.now(), process: 0, rounds: 0, before: 0, first: 0 };
     let mut round = 0;
     loop {
         let (began, own) = (clock.now(), turn.of_round(round));
@@ -161,22 +189,37 @@ pub fn sample<T: Turn>(
         }
         let elapsed = clock.now();
         watcher.round_ended(elapsed, worst_error(&series), &series);
-        match leg.verdict(pace, &series, elapsed, elapsed.saturating_sub(began)) {
-            None => {}
-            Some(reason) if reason == Stopped::NothingLeft || leg.process + 1 == pace.processes => {
-                return (series, reason);
-            }
-            Some(_) => {
-                subjects.iter().for_each(|subject| subject.renew());
-                leg = leg.next(samples(&series));
-            }
+        let time = Time { elapsed, round: elapsed.saturating_sub(began) };
+        let Some(reason) = leg.verdict(pace, &series, time) else { continue };
+        if let Some(stopped) = leg.end(pace, &series, time, reason, seed) {
+            return (series, stopped);
         }
+        subjects.iter().for_each(|subject| subject.renew());
+        leg = leg.next(samples(&series));
+    }
+}
+
+/// The time when a round has ended.
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    /// Since the whole run began.
+    elapsed: Duration,
+    /// What the round took.
+    round: Duration,
+}
+
+impl Time {
+    /// Whether that many more rounds would end after so many seconds.
+    fn is_short(self, rounds: usize, end: f64) -> bool {
+        self.elapsed.as_secs_f64() + self.round.as_secs_f64() * rounds as f64 > end
     }
 }
 
 /// The rounds of one process of each executor.
 #[derive(Debug, Clone, Copy)]
 struct Leg {
+    /// When the first of all legs began.
+    begun: Duration,
     process: usize,
     /// Rounds of this process.
     rounds: usize,
@@ -200,32 +243,57 @@ impl Leg {
 
     fn next(self, samples: usize) -> Self {
         let first = if self.process == 0 { samples } else { self.first };
-        Leg { process: self.process + 1, rounds: 0, before: samples, first }
+        Leg { process: self.process + 1, rounds: 0, before: samples, first, ..self }
+    }
+
+    /// The part of all samples, and of the time for them, that this process and those before it may take.
+    fn part(&self, pace: &Pace) -> f64 {
+        ((self.process + 1) as f64 / pace.processes as f64).min(1.0)
     }
 
     /// Why this process has given enough samples, if it has.
-    fn verdict<S: Sample>(
-        &self,
-        pace: &Pace,
-        series: &[Series<S>],
-        elapsed: Duration,
-        round: Duration,
-    ) -> Option<Stopped> {
+    fn verdict<S: Sample>(&self, pace: &Pace, series: &[Series<S>], time: Time) -> Option<Stopped> {
         if healthy(series).next().is_none() {
             return Some(Stopped::NothingLeft);
         }
-        let (samples, part) = (samples(series), (self.process + 1) as f64 / pace.processes as f64);
+        let (samples, part) = (samples(series), self.part(pace));
         let taken = samples - self.before;
+        let full = samples as f64 >= pace.max_samples as f64 * part;
+        let (begun, budget) = (self.begun.as_secs_f64(), pace.budget.as_secs_f64());
         if taken < pace.least_samples(self.process) {
             None
-        } else if taken >= self.first && worst_error(series) <= pace.target {
+        } else if (full || taken >= self.first.max(ENOUGH)) && worst_error(series) <= pace.target {
             Some(Stopped::Precise)
-        } else if samples as f64 >= pace.max_samples as f64 * part {
+        } else if full {
             Some(Stopped::Enough)
-        } else if (elapsed + round).as_secs_f64() > pace.budget.as_secs_f64() * part {
-            Some(Stopped::Budget)
+        } else if time.is_short(1, begun + (budget - begun).max(0.0) * part) {
+            let least = samples <= pace.min_samples;
+            Some(if least && time.elapsed > pace.budget { Stopped::OverBudget } else { Stopped::Budget })
         } else {
             None
+        }
+    }
+
+    /// Why no other process follows this one, which has ended for that `reason`. None if one does.
+    fn end<S: Sample>(
+        &self,
+        pace: &Pace,
+        series: &[Series<S>],
+        time: Time,
+        reason: Stopped,
+        seed: u64,
+    ) -> Option<Stopped> {
+        let is_precise = || healthy(series).all(|series| series.is_precise(pace.target, seed));
+        match reason {
+            Stopped::NothingLeft => Some(reason),
+            _ if self.process + 1 < pace.processes => None,
+            Stopped::Precise if is_precise() => Some(reason),
+            Stopped::Precise if samples(series) + self.first > pace.max_samples => Some(Stopped::Enough),
+            Stopped::Precise if time.is_short(pace.warm_up.saturating_add(self.first), pace.budget.as_secs_f64()) => {
+                Some(Stopped::ProcessesDiffer)
+            }
+            Stopped::Precise => None,
+            _ => Some(reason),
         }
     }
 }
@@ -379,7 +447,7 @@ mod tests {
                 Box::new(Scripted { name, seconds, turns, machine }) as Box<dyn Subject<NoTurn>>
             })
             .collect();
-        let (series, stopped) = sample(&pace, &machine.clock, &NoTurn, &subjects, &mut Limit(limit));
+        let (series, stopped) = sample(&pace, &machine.clock, 0, &NoTurn, &subjects, &mut Limit(limit));
         (series, stopped, machine)
     }
 
@@ -407,23 +475,23 @@ mod tests {
 
     #[test]
     fn throws_the_warm_up_away() {
-        let (series, ..) = run(PACE, &[("a", &[9, 1, 1, 1])]);
-        assert_eq!(seconds(&series[0]), [1.0, 1.0, 1.0]);
-        let (series, ..) = run(Pace { warm_up: 0, ..PACE }, &[("a", &[9, 9, 9, 1])]);
-        assert_eq!(seconds(&series[0]), [9.0, 9.0, 9.0]);
+        let (series, ..) = run(PACE, &[("a", &[9, 1, 1, 1, 1, 1])]);
+        assert_eq!(seconds(&series[0]), [1.0; 5]);
+        let (series, ..) = run(Pace { warm_up: 0, ..PACE }, &[("a", &[9, 9, 9, 9, 9, 1])]);
+        assert_eq!(seconds(&series[0]), [9.0; 5]);
     }
 
     #[test]
     fn stops_when_every_series_is_precise() {
         let (series, stopped, _) = run(PACE, &[("steady", &[1]), ("steadier", &[2])]);
         assert_eq!(stopped, Stopped::Precise);
-        assert_eq!(series[0].samples.len(), PACE.min_samples);
+        assert_eq!(series[0].samples.len(), ENOUGH);
 
         let settles: &[u64] = &[5, 1, 2, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2];
         let (series, stopped, _) = run(Pace { target: 0.1, ..PACE }, &[("steady", &[1]), ("settles", settles)]);
         assert_eq!(stopped, Stopped::Precise);
         assert_eq!(series[0].samples.len(), series[1].samples.len());
-        assert!(series[1].samples.len() > PACE.min_samples);
+        assert!(series[1].samples.len() > ENOUGH);
     }
 
     #[test]
@@ -437,7 +505,7 @@ mod tests {
     #[test]
     fn takes_the_least_samples_whatever_the_budget() {
         let (series, stopped, _) = run(Pace { budget: Duration::from_secs(1), ..PACE }, &[("restless", &[50, 100])]);
-        assert_eq!(stopped, Stopped::Budget);
+        assert_eq!(stopped, Stopped::OverBudget);
         assert_eq!(series[0].samples.len(), PACE.min_samples);
     }
 
@@ -451,7 +519,7 @@ mod tests {
     fn goes_on_without_an_executor_that_fails() {
         let (series, stopped, machine) = run(PACE, &[("a", &[1]), ("fails", &[1, 1, 0])]);
         assert_eq!(stopped, Stopped::Precise);
-        assert_eq!(series[0].samples.len(), PACE.min_samples);
+        assert_eq!(series[0].samples.len(), ENOUGH);
         assert!(series[1].failure.is_some());
         assert_eq!(machine.order.borrow().iter().filter(|name| **name == "fails").count(), 3);
     }
@@ -476,7 +544,7 @@ mod tests {
 
     #[test]
     fn every_process_warms_up_and_gives_as_many_samples() {
-        let pace = Pace { min_samples: 4, processes: 2, ..PACE };
+        let pace = Pace { min_samples: 4, max_samples: 4, processes: 2, ..PACE };
         let (series, stopped, machine) = run(pace, &[("a", &[9, 1, 1, 8, 1, 1]), ("fails", &[1, 1, 0])]);
         assert_eq!(stopped, Stopped::Precise);
         assert_eq!(seconds(&series[0]), [1.0; 4]);
@@ -492,16 +560,65 @@ mod tests {
             assert_eq!((&series[0].processes[..], stopped), (&expected[..], Stopped::Enough), "{least}, {most}");
         }
         let (series, ..) = run(Pace { min_samples: 4, processes: 3, target: 1.0, ..PACE }, &[("steady", &[1])]);
-        assert_eq!(series[0].processes, [0, 0, 1, 1, 2, 2], "all weigh the same if there is time");
+        assert_eq!(samples_of_processes(&series[0]), [ENOUGH; 3], "all weigh the same if there is time");
+    }
+
+    fn samples_of_processes(series: &Series<Seconds>) -> Vec<usize> {
+        series.processes.chunk_by(|a, b| a == b).map(<[u64]>::len).collect()
     }
 
     #[test]
-    fn processes_that_differ_are_not_precise_however_alike_their_samples_are() {
-        let pace = Pace { warm_up: 0, min_samples: 60, max_samples: 60, processes: 3, target: 0.1, ..PACE };
-        let script: Vec<u64> = (0..60).map(|sample| if sample < 40 { 1 } else { 2 }).collect();
-        let (series, stopped, _) = run(pace, &[("moody", &script), ("steady", &[1])]);
+    fn a_few_samples_that_happen_to_agree_do_not_end_the_first_process() {
+        let script: Vec<u64> = [4, 4, 4].into_iter().chain((0..97).map(|sample| 1 + sample % 8)).collect();
+        let pace = Pace { warm_up: 0, processes: 3, target: 0.2, budget: Duration::from_secs(1000), ..PACE };
+        let (series, ..) = run(pace, &[("by chance", &script)]);
+        assert!(samples_of_processes(&series[0]).iter().all(|count| *count >= ENOUGH), "{series:?}");
+    }
+
+    /// Each process gives five samples that agree, and the last ones are as the first.
+    fn moody(processes: usize, budget: u64) -> (Series<Seconds>, Stopped) {
+        let mood = |process: u64| if process == 0 { 30 } else { 20 + process % 2 };
+        let script: Vec<u64> = (0..5 * 40).map(|sample| mood(sample / 5)).collect();
+        let budget = Duration::from_secs(budget);
+        let pace = Pace { warm_up: 0, max_samples: 200, processes, target: 0.1, budget, ..PACE };
+        let (mut series, stopped, _) = run(pace, &[("moody", &script), ("steady", &[1])]);
+        (series.remove(0), stopped)
+    }
+
+    #[test]
+    fn processes_follow_until_they_are_precise_too() {
+        let (series, stopped) = moody(3, 10_000);
+        let processes = samples_of_processes(&series);
         assert_eq!(stopped, Stopped::Precise);
-        assert_eq!(series.iter().map(|it| it.is_precise(pace.target)).collect::<Vec<_>>(), [false, true]);
+        assert!(processes.len() > 3 && processes.iter().all(|count| *count == ENOUGH), "{processes:?}");
+        let error = stats::error(&costs(&series.samples), &series.processes, 0);
+        assert!(error <= 0.1 && stats::differ(&costs(&series.samples), &series.processes, 0), "{error}");
+    }
+
+    #[test]
+    fn no_process_follows_that_would_exceed_the_budget() {
+        let (series, stopped) = moody(3, 470);
+        assert_eq!((samples_of_processes(&series), stopped), (vec![ENOUGH; 3], Stopped::ProcessesDiffer));
+    }
+
+    #[test]
+    fn two_processes_do_not_tell_how_much_others_differ() {
+        let (series, stopped) = moody(2, 10_000);
+        assert_eq!((samples_of_processes(&series), stopped), (vec![ENOUGH; 2], Stopped::Precise));
+    }
+
+    #[test]
+    fn what_passed_before_is_for_no_process() {
+        let machine = Rc::<Machine>::default();
+        machine.clock.advance(Duration::from_secs(60));
+        let script =
+            Scripted { name: "restless", seconds: vec![1, 2], turns: Cell::default(), machine: Rc::clone(&machine) };
+        let pace = Pace { warm_up: 0, min_samples: 2, max_samples: 100, processes: 2, ..PACE };
+        let subjects: Vec<Box<dyn Subject<NoTurn>>> = vec![Box::new(script)];
+        let (series, stopped) = sample(&pace, &machine.clock, 0, &NoTurn, &subjects, &mut Limit(u32::MAX));
+        assert_eq!(stopped, Stopped::Budget);
+        let processes = samples_of_processes(&series[0]);
+        assert!(processes[0].abs_diff(processes[1]) <= 2, "{processes:?}");
     }
 
     #[test]

@@ -5,11 +5,12 @@ mod recorder;
 mod supervised;
 
 use self::{
-    doubts::{kinship, lateness, noise},
+    doubts::{backlog, kinship, lateness, noise},
     recorder::Recorder,
     supervised::{Supervised, Supervision},
 };
 use crate::{
+    clock::Clock,
     experiment::{Experiment, Sample, Subject},
     interrupt::Interrupt,
     plan::{Planned, Prepared},
@@ -139,7 +140,7 @@ impl Session {
 
     /// Performs one run.
     pub(crate) fn measure<X: Experiment>(&mut self, mut prepared: Prepared<X>) {
-        let Prepared { pace, threads, .. } = prepared;
+        let Prepared { pace, threads, exceeds, .. } = prepared;
         let subjects = mem::take(&mut prepared.subjects);
         let supervision = Rc::new(Supervision::begin(self.interrupt.clone()));
         let supervised = |subject| Box::new(Supervised::new(subject, &supervision)) as Box<dyn Subject<X::Turn>>;
@@ -160,13 +161,16 @@ impl Session {
         self.each(|sink, record| sink.begin(record));
 
         let mut recorder = Recorder::new(self, &experiment);
-        let (series, stopped) = sample(&pace, &*supervision, &experiment.turn(), &subjects, &mut recorder);
+        if !exceeds {
+            recorder.look_at_first_round(pace, supervision.now());
+        }
+        let (series, stopped) = sample(&pace, &*supervision, seed, &experiment.turn(), &subjects, &mut recorder);
 
         let (seconds, surroundings) = (supervision.whole_time().as_secs_f64(), recorder.seen());
         let rows = rows(&experiment, &series, seed);
-        let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target)).unwrap_or_default();
+        let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target, seed)).unwrap_or_default();
         let mut doubts = [surroundings.doubts(), scatter].concat();
-        doubts.extend(kinship(&rows, pace.target, seed).into_iter().chain(lateness(&rows)));
+        doubts.extend(kinship(&rows, pace.target, seed).into_iter().chain(backlog(&rows)).chain(lateness(&rows)));
         self.warn(&self.located(&doubts));
         let complaints = self.located(&complaints(&rows));
         self.update(|run| {
@@ -253,15 +257,17 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     let samples = if least < most { format!("{least} or {most} samples") } else { number(most, "sample") };
     let all = sound().count() == series.len();
     let target = percent(pace.target);
-    // Milliseconds are more than enough: parts of a budget are no round numbers.
-    let budget = (pace.budget.as_secs_f64() * 1e3).round() / 1e3;
-    let processes_differ = || sound().any(|series| !series.is_precise(pace.target));
+    let budget = pace.budget_in_seconds();
     let (reason, why) = match stopped {
-        Stopped::Precise if processes_differ() => {
-            ("processes", format!("further samples would not lower the RSE to {target} %: processes differ by more"))
-        }
         Stopped::Precise => ("precise", format!("the RSE of each executor is at most {target} %")),
         Stopped::Budget => ("budget", format!("another round would exceed the budget of {budget} s")),
+        Stopped::OverBudget => ("budget", format!("that took more than the budget of {budget} s")),
+        Stopped::ProcessesDiffer => (
+            "processes",
+            format!(
+                "processes differ too much for an RSE of {target} %, and others would exceed the budget of {budget} s"
+            ),
+        ),
         Stopped::Enough => ("enough", "no more are allowed".to_owned()),
         Stopped::NothingLeft => ("nothing-left", "no executor is left".to_owned()),
         Stopped::Interrupted => ("interrupted", "it was interrupted".to_owned()),
@@ -366,7 +372,8 @@ mod tests {
         let budget = Duration::from_secs(60);
         let pace = Pace { warm_up: 0, min_samples: 2, max_samples: 2, processes: 1, target: 0.1, budget };
         let subjects: Vec<Box<dyn Subject<BurstsTurn<Labour>>>> = vec![Box::new(Hooked(hook))];
-        Prepared { experiment, pace, subjects, threads: 1, remarks: Vec::new(), ability: Ability::Jobs, question: None }
+        let (remarks, ability, question) = (Vec::new(), Ability::Jobs, None);
+        Prepared { experiment, pace, subjects, threads: 1, remarks, exceeds: false, ability, question }
     }
 
     /// Answers every request with what its function returns, and counts the requests.

@@ -20,7 +20,7 @@ pub use self::{
     median::median,
     outliers::Outliers,
     pooled::Pooled,
-    processes::{differ, reach},
+    processes::{differ, error, reach},
     ratio::{Ratio, Turns},
 };
 

@@ -13,12 +13,18 @@ pub use self::{
 use crate::record::{Record, Run, Value};
 
 /// How far to trust the figures of a document.
-pub const CAVEAT: &str = "Valid for that machine, these loads and that moment. Compare only rows of one table, and treat \
+const CAVEAT: &str = "Valid for that machine, these loads and that moment. Compare only rows of one table, and treat \
                           differences within the scatter as noise. Intervals are 95 % intervals.";
 
 /// Why two columns side by side may differ.
-pub const RATIOS: &str = "\"Slower x best\" is the geometric mean over processes, each compared with one of the best \
-                          executor, so it may differ from the ratio of the figures beside it.";
+const RATIOS: &str = "\"Slower x best\" is the geometric mean over processes, each compared with one of the best \
+                      executor, so it may differ from the ratio of the figures beside it.";
+
+/// What stands under all tables.
+pub fn footnote(record: &Record) -> String {
+    let several = record.runs.iter().flat_map(|run| &run.rows).any(|row| !row.samples.process.is_empty());
+    if several { format!("{CAVEAT} {RATIOS}") } else { CAVEAT.to_owned() }
+}
 
 /// Facts about program, machine and clock: titles and lines.
 pub fn facts(record: &Record) -> Vec<(&'static str, String)> {

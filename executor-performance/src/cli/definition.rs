@@ -95,10 +95,29 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("man", &[]),
 ];
 
+const PRODUCERS: &str = "producers";
+const MESSAGES: &str = "messages";
+const AMPLIFICATION: &str = "message_amplification";
+
+/// The options of the load that an experiment refuses, so that its help does not show them.
+const REFUSED: &[(&str, &[&str])] = &[
+    ("repost", &[PRODUCERS, MESSAGES, AMPLIFICATION]),
+    ("avalanche", &[PRODUCERS, AMPLIFICATION]),
+    ("submit", &[AMPLIFICATION]),
+    ("wake", &[PRODUCERS, AMPLIFICATION]),
+    ("fairness", &[PRODUCERS, MESSAGES, AMPLIFICATION]),
+    ("blocking", &[PRODUCERS, AMPLIFICATION]),
+    ("panics", &[PRODUCERS, AMPLIFICATION]),
+    ("lifecycle", &[PRODUCERS, MESSAGES, AMPLIFICATION]),
+    ("idle", &[PRODUCERS, AMPLIFICATION]),
+    ("futures", &[PRODUCERS, MESSAGES, AMPLIFICATION]),
+    ("fork-join", &[PRODUCERS, MESSAGES, AMPLIFICATION]),
+];
+
 /// Options that recommend does not use: it has loads of its own, and compares executors with each other and nothing
 /// else.
 const NOT_TO_RECOMMEND: &[&str] =
-    &["producers", "messages", "message_amplification", "baseline", "noise_threshold", "fail_on_regression", "force"];
+    &[PRODUCERS, MESSAGES, AMPLIFICATION, "baseline", "noise_threshold", "fail_on_regression", "force"];
 
 /// The first option in `matches` that was given although the command does not use it, with the command's name.
 /// Experiments check options of the load themselves.
@@ -156,6 +175,8 @@ const QUIET_TO_COMPARE: &str = "Print only the comparison and errors";
 /// The number of workers in the benchmark of burst_pool.
 const THREADS_TO_WAKE: &str = "10";
 
+const BUDGET_TO_RECOMMEND: &str = "Time for all workloads together, which share it";
+
 const EXECUTORS_TO_RECOMMEND: &str =
     "Executors to choose from, by name; `all` for all. May be repeated [default: those that suit]";
 
@@ -164,44 +185,35 @@ const EXECUTORS_TO_RECOMMEND: &str =
 pub fn definition() -> clap::Command {
     let mut command = CommandLine::command();
     command.build();
-    for (name, useful) in TOOLS {
-        command = command.mut_subcommand(*name, |tool| {
-            tool.mut_args(|option| {
-                let useless = option.is_global_set() && !useful.contains(&option.get_id().as_str());
-                match option.get_id().as_str() {
-                    _ if useless => option.hide(true),
-                    "output" if *name == "compare" => retold(option, OUTPUT_OF_COMPARE, "-o compared.html -o md:-"),
-                    "quiet" if *name == "compare" => {
-                        retold(option, QUIET_TO_COMPARE, "compare old.json new.json --quiet")
-                    }
-                    _ => option,
-                }
-            })
-        });
-    }
+    // A command that is changed becomes the last, so all are, in order.
     let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    for name in names {
-        command = command.mut_subcommand(name, |command| {
-            command.mut_args(|option| if option.get_id() == "config" { option.hide(true) } else { option })
-        });
-    }
-    // This goes through all options although it changes only one: `mut_arg` moves that one to the end, but a command
-    // that has been built finds options by their positions, and would take `-t` for the option that has moved up.
-    let command = command.mut_subcommand("wake", |wake| {
-        wake.mut_args(
-            |option| {
-                if option.get_id() == "threads" { option.default_value(THREADS_TO_WAKE) } else { option }
-            },
-        )
-    });
-    command.mut_subcommand("recommend", |recommend| {
-        recommend.mut_args(|option| match option.get_id().as_str() {
-            "threads" => retold(option, THREADS_TO_RECOMMEND_FOR, "-t 4").hide_default_value(true),
-            "executors" => retold(option, EXECUTORS_TO_RECOMMEND, "-e channel,workstealing"),
-            useless if NOT_TO_RECOMMEND.contains(&useless) => option.hide(true),
-            _ => option,
-        })
+    names.into_iter().fold(command, |whole, name| {
+        whole.mut_subcommand(name.clone(), |command| command.mut_args(|option| fitted(option, &name)))
     })
+}
+
+/// The option as the help of the command that is called `name` shows it.
+///
+/// This sees all options although it changes few: `mut_arg` moves the one that it changes to the end, but a command
+/// that has been built finds options by their positions, and would take `-t` for the option that has moved up.
+fn fitted(option: clap::Arg, name: &str) -> clap::Arg {
+    let of = |table: &[(&str, &'static [&'static str])]| table.iter().find(|(it, _)| *it == name).map(|(_, ids)| *ids);
+    let id = option.get_id().as_str();
+    let useless = match (of(TOOLS), of(REFUSED)) {
+        (Some(useful), _) => option.is_global_set() && !useful.contains(&id),
+        (None, Some(refused)) => refused.contains(&id),
+        (None, None) => name == "recommend" && NOT_TO_RECOMMEND.contains(&id),
+    };
+    match (name, id) {
+        _ if useless || id == "config" => option.hide(true),
+        ("compare", "output") => retold(option, OUTPUT_OF_COMPARE, "-o compared.html -o md:-"),
+        ("compare", "quiet") => retold(option, QUIET_TO_COMPARE, "compare old.json new.json --quiet"),
+        ("wake", "threads") => option.default_value(THREADS_TO_WAKE),
+        ("recommend", "threads") => retold(option, THREADS_TO_RECOMMEND_FOR, "-t 4").hide_default_value(true),
+        ("recommend", "executors") => retold(option, EXECUTORS_TO_RECOMMEND, "-e channel,workstealing"),
+        ("recommend", "budget") => retold(option, BUDGET_TO_RECOMMEND, "--budget 2min"),
+        _ => option,
+    }
 }
 
 /// The option of `command` that is written `word`, such as `--pre` or `-s`.

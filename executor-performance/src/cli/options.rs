@@ -166,15 +166,16 @@ pub struct SamplingOptions {
     /// Stop when the relative standard error of each executor is this small
     /// [default: 2; 5 in `latency`, `wake`, `fairness`, `panics` and `idle`; 1 in `recommend`]
     ///
-    /// Example: --rse 0.5
+    /// Each process gives 5 samples before that counts. Example: --rse 0.5
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
     /// Processes of each executor, one after the other, that share the budget; each gives at least one sample
     /// [default: 5, or as few as --min-samples]
     ///
-    /// Processes differ by more than the samples of one process show. To compare records, use several in both. With
-    /// --in-process there is only one. Example: --processes 10
+    /// Processes differ by more than the samples of one process show. If they differ too much for --rse, more follow as
+    /// long as there is time. To compare records, use several in both. With --in-process there is only one. Example:
+    /// --processes 10
     #[arg(
         long,
         global = true,

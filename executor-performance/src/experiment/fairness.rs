@@ -244,10 +244,7 @@ impl Experiment for Fairness {
 
     fn figures(&self, samples: &[FairnessSample]) -> Vec<Figure> {
         let delays = self.times(samples);
-        let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(delays.as_ref().map(of));
-        let percentile = |column, name, part| {
-            micros(column, name).figure(delays.as_ref().and_then(|delays| delays.percentile_us(part)))
-        };
+        let percentile = |column, name, part| super::percentile(micros(column, name), delays.as_ref(), part);
         let sum = |column, name, of: fn(&FairnessSample) -> usize| {
             let sum: usize = samples.iter().map(of).sum();
             count(column, name).figure(Some(sum as f64).filter(|_| !samples.is_empty()))
@@ -256,9 +253,10 @@ impl Experiment for Fairness {
         let seconds_per_hop = ratio(bursts(), |burst| Some(burst.wall), |burst| burst.jobs as f64 * 1e9);
         let cpu = ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64);
         vec![
-            of("p99_us", "p99", &|delays| delays.quantile_us(JUDGED)),
+            // Always shown, because executors are compared by it.
+            micros("p99_us", "p99").figure(delays.as_ref().map(|delays| delays.quantile_us(JUDGED))),
             percentile("p50_us", "p50", 0.5),
-            of("max_us", "max", &Distribution::max_us),
+            micros("max_us", "max").figure(delays.as_ref().map(Distribution::max_us)),
             sum("probes", "probes", |sample| sample.delays.len()),
             sum("starved_probes", "starved", |sample| sample.starved),
             HOPS.figure(seconds_per_hop.map(f64::recip)),

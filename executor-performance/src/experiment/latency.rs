@@ -100,9 +100,7 @@ impl Experiment for Latency {
         let times = self.times(samples);
         let time =
             |column, name, of: &dyn Fn(&Distribution) -> f64| millis(column, name).figure(times.as_ref().map(of));
-        let percentile = |column, name, part| {
-            millis(column, name).figure(times.as_ref().and_then(|times| times.percentile_us(part)))
-        };
+        let percentile = |column, name, part| super::percentile(millis(column, name), times.as_ref(), part);
         let idle_cpu = bursts::ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0);
         vec![
             time("mean_us", "mean", &Distribution::mean_us),

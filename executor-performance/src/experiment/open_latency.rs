@@ -34,7 +34,10 @@ pub(crate) const GIVEN_LATE: &str = "given_late_p99_us";
 /// The column of the 99th percentile of times.
 pub(crate) const P99: &str = "p99_us";
 
-const ACHIEVED_PERCENT: Metric = Metric::new("achieved_percent", ["achieved", "%"]).more_is_better();
+/// The column of the part of the rate that an executor achieved.
+pub(crate) const ACHIEVED_PART: &str = "achieved_percent";
+
+const ACHIEVED_PERCENT: Metric = Metric::new(ACHIEVED_PART, ["achieved", "%"]).more_is_better();
 const ACHIEVED: Metric = Metric::new("achieved_jobs_per_s", ["achieved", "jobs/s"]).with_decimals(1).more_is_better();
 const CPU: Metric = Metric::new("cpu_us_per_job", ["CPU", "us/job"]);
 const JOBS: Metric = Metric::new("jobs", ["jobs", ""]).with_decimals(0).more_is_better();
@@ -205,9 +208,7 @@ impl Experiment for OpenLatency {
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let times = self.times(samples);
         let of = |column, name, of: &dyn Fn(&Distribution) -> f64| micros(column, name).figure(times.as_ref().map(of));
-        let percentile = |column, name, of: Option<&Distribution>, part| {
-            micros(column, name).figure(of.and_then(|times| times.percentile_us(part)))
-        };
+        let percentile = |column, name, part| super::percentile(micros(column, name), times.as_ref(), part);
         let late = Distribution::of_condensed(samples.iter().map(|sample| &sample.lateness));
         let jobs: u64 = bursts().map(|burst| burst.jobs).sum();
         let seconds: f64 = samples.iter().map(|sample| sample.time.as_secs_f64()).sum();
@@ -215,15 +216,16 @@ impl Experiment for OpenLatency {
         // As many as could come in that time, not as many as were asked for: a sample has a whole number of jobs.
         let possible = jobs as f64 / (self.sampled.as_secs_f64() * samples.len() as f64);
         vec![
+            // Always shown, because executors are compared by it.
             of("p50_us", "p50", &|times| times.quantile_us(0.5)),
-            percentile("p90_us", "p90", times.as_ref(), 0.9),
-            percentile(P99, "p99", times.as_ref(), 0.99),
-            percentile("p999_us", "p99.9", times.as_ref(), 0.999),
+            percentile("p90_us", "p90", 0.9),
+            percentile(P99, "p99", 0.99),
+            percentile("p999_us", "p99.9", 0.999),
             of("max_us", "max", &Distribution::max_us),
             of("mean_us", "mean", &Distribution::mean_us),
             ACHIEVED_PERCENT.figure(achieved.map(|achieved| achieved / possible * 100.0)),
             ACHIEVED.figure(achieved),
-            percentile(GIVEN_LATE, "late p99", late.as_ref(), 0.99),
+            super::percentile(micros(GIVEN_LATE, "late p99"), late.as_ref(), 0.99),
             CPU.figure(ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3)),
             JOBS.figure((jobs > 0).then_some(jobs as f64)),
             super::relative_error_figure(samples),

@@ -131,9 +131,7 @@ impl Experiment for Wake {
         let delays = self.times(samples);
         let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
         let count = Some(bursts().count() as f64).filter(|count| *count > 0.0);
-        let percentile = |column, name, part| {
-            micros(column, name).figure(delays.as_ref().and_then(|delays| delays.percentile_us(part)))
-        };
+        let percentile = |column, name, part| super::percentile(micros(column, name), delays.as_ref(), part);
         vec![
             micros("mean_us", "mean").figure(delays.as_ref().map(Distribution::mean_us)),
             percentile("p20_us", "p20", 0.2),

@@ -295,8 +295,8 @@ mod tests {
             Box::new(guest("good", GOOD, LONG)),
             Box::new(guest("crashes", CRASHES, LONG)),
         ];
-        let pace = Pace { warm_up: 1, min_samples: 3, max_samples: 5, processes: 1, target: 0.01, budget: LONG };
-        let (series, stopped) = sample(&pace, &WallClock::start(), &Unit, &subjects, &mut Nobody);
+        let pace = Pace { warm_up: 1, min_samples: 3, max_samples: 3, processes: 1, target: 0.01, budget: LONG };
+        let (series, stopped) = sample(&pace, &WallClock::start(), 0, &Unit, &subjects, &mut Nobody);
         assert_eq!(stopped, Stopped::Precise);
         assert!(matches!(series[0].failure, Some(Failure::Hung { .. })));
         assert_eq!((series[1].samples.len(), series[1].failure.is_none()), (3, true));

@@ -21,12 +21,10 @@ impl<'a> Costs<'a> {
         self.level
     }
 
-    /// The relative standard error, as a fraction: that of the samples, or that of the processes if they tell a larger
-    /// one.
-    pub(crate) fn relative_error(&self) -> f64 {
-        let (error, level) = (stats::relative_error(&self.samples), Some(self.level));
-        // Where a process costs nothing, the error of processes is not a number, and does not count.
-        level.filter(Level::is_of_several).map_or(error, |level| error.max(level.error()))
+    /// The relative standard error, as a fraction: that of the samples, or that of the processes if these differ and
+    /// theirs is larger.
+    pub(crate) fn relative_error(&self, seed: u64) -> f64 {
+        stats::error(&self.samples, self.processes, seed)
     }
 
     /// By which factor other processes may cost more or less, if an interval must be made of processes.

@@ -96,11 +96,10 @@ impl Row {
         }
     }
 
-    /// The same row with the errors of processes where these are larger than those of the samples, which do not know of
-    /// them.
+    /// The same row with the errors of processes where these differ, which samples do not know.
     fn beside_processes(mut self, costs: &Costs<'_>, seed: u64) -> Self {
         if let Some(error) = self.figures.get_mut(RSE) {
-            *error = Some(costs.relative_error() * 100.0).filter(|error| error.is_finite());
+            *error = Some(costs.relative_error(seed) * 100.0).filter(|error| error.is_finite());
         }
         let Some(reach) = costs.reach(seed) else { return self };
         let (first, median) = (self.figures.first().and_then(|(_, figure)| *figure), self.estimate.map(|it| it.median));

@@ -1,19 +1,22 @@
 //! What makes the figures of a run doubtful, according to its samples.
 
 use crate::{
-    experiment::{GIVEN_LATE, P99},
+    experiment::{ACHIEVED_PART, GIVEN_LATE, P99},
     record::{Row, Run},
     stats::{self, Level},
 };
 
-/// What the scatter of the samples makes doubtful in the `rows` of `run`, where `target` was asked for.
-pub(super) fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
+/// What the scatter of the samples makes doubtful in the `rows` of `run`, where `target` was asked for. `seed` is for
+/// the test whether processes differ.
+pub(super) fn noise(run: &Run, rows: &[Row], target: f64, seed: u64) -> Vec<String> {
     /// Beyond this, figures are not worth much, whatever was asked for.
     const NOISY: f64 = 0.05;
     let limit = NOISY.max(target);
     let scattered: Vec<String> = rows
         .iter()
-        .filter_map(|row| Some((row, row.costs(run)?.relative_error())))
+        // What is not kept up with does not scatter, but grows.
+        .filter(|row| !falls_behind(row))
+        .filter_map(|row| Some((row, row.costs(run)?.relative_error(seed))))
         .filter(|(_, error)| error.is_finite() && *error > limit)
         .map(|(row, error)| format!("{} {:.0} %", row.executor, error * 100.0))
         .collect();
@@ -38,7 +41,7 @@ pub(super) fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
     doubts
 }
 
-/// The executors whose samples are so alike within a process that more of them do not help, where `target` was asked
+/// The executors whose samples are so alike within a process that only more processes help, where `target` was asked
 /// for.
 pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
     let apart: Vec<String> = rows
@@ -50,9 +53,37 @@ pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
         .collect();
     (!apart.is_empty()).then(|| {
         format!(
-            "processes of one executor differ more than their samples tell ({}), so further samples of each help little: \
-             raise --processes and --budget",
+            "processes of one executor differ more than their samples tell ({}), so only more of them would help: \
+             raise --processes or --budget",
             apart.join(", ")
+        )
+    })
+}
+
+/// A figure that only some experiments have.
+fn figure(row: &Row, column: &str) -> Option<f64> {
+    row.figures.get(column).copied().flatten()
+}
+
+/// Whether jobs came faster than the executor ran them.
+fn falls_behind(row: &Row) -> bool {
+    /// The last jobs of a sample may end a little later than its time.
+    const ALMOST_ALL: f64 = 99.0;
+    figure(row, ACHIEVED_PART).is_some_and(|percent| percent < ALMOST_ALL)
+}
+
+/// The executors that do not keep up with the rate at which jobs come.
+pub(super) fn backlog(rows: &[Row]) -> Option<String> {
+    let behind: Vec<String> = rows
+        .iter()
+        .filter(|row| falls_behind(row))
+        .filter_map(|row| Some(format!("{} {:.0} %", row.executor, figure(row, ACHIEVED_PART)?)))
+        .collect();
+    (!behind.is_empty()).then(|| {
+        format!(
+            "jobs come faster than they are run ({} of the rate is achieved), so times depend on how long a sample is: \
+             lower --rate, or raise -t",
+            behind.join(", ")
         )
     })
 }
@@ -61,9 +92,9 @@ pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
 pub(super) fn lateness(rows: &[Row]) -> Option<String> {
     /// The part of the times, for one job in a hundred, that is too large.
     const PART: f64 = 0.5;
-    let figure = |row: &Row, column| row.figures.get(column).copied().flatten();
     let late = |row: &&Row| {
-        figure(row, GIVEN_LATE).zip(figure(row, P99)).is_some_and(|(lateness, time)| lateness >= PART * time)
+        !falls_behind(row)
+            && figure(row, GIVEN_LATE).zip(figure(row, P99)).is_some_and(|(lateness, time)| lateness >= PART * time)
     };
     let late: Vec<&str> = rows.iter().filter(late).map(|row| row.executor.as_str()).collect();
     (!late.is_empty()).then(|| {
@@ -95,21 +126,21 @@ mod tests {
 
     #[test]
     fn noise_is_told_with_the_remedy() {
-        let doubts = noise(&latency(), &[row(vec![1.0, 2.0, 3.0])], 0.02);
+        let doubts = noise(&latency(), &[row(vec![1.0, 2.0, 3.0])], 0.02, 0);
         assert!(
             doubts.len() == 1 && doubts[0].contains("channel 29 %") && doubts[0].contains("--budget"),
             "{doubts:?}"
         );
-        assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
+        assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02, 0), Vec::<String>::new());
     }
 
     /// Their scatter decides when sampling stops, and is what the column shows. The reciprocals scatter differently.
     #[test]
     fn noise_is_that_of_the_costs() {
         let (throughput, rows) = (record().runs.remove(0), [row(vec![1.0, 2.0, 3.0])]);
-        let told = rows[0].costs(&throughput).expect("samples").relative_error();
+        let told = rows[0].costs(&throughput).expect("samples").relative_error(0);
         assert!((told - stats::relative_error(&[1.0, 1.0 / 2.0, 1.0 / 3.0])).abs() < 1e-12, "{told}");
-        let doubts = noise(&throughput, &rows, 0.02);
+        let doubts = noise(&throughput, &rows, 0.02, 0);
         assert!(doubts.len() == 1 && doubts[0].contains("channel 33 %"), "{doubts:?}");
     }
 
@@ -146,7 +177,7 @@ mod tests {
             row("burst", |sample| if sample % 8 == 0 { 9.0 } else { 1.0 + 0.01 * f64::from(sample % 8) }),
             row("elastic", |sample| if sample < 12 { 1.0 } else { 1.2 }),
         ];
-        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02)];
+        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02, 0)];
         let told = doubts.concat().into_iter().chain(kinship(&rows, 0.02, 0));
         insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     }
@@ -168,10 +199,26 @@ mod tests {
     }
 
     #[test]
+    fn who_does_not_keep_up_is_told_that_and_no_more() {
+        let row = |executor: &str, achieved| {
+            let figures = [(P99, 100.0), (GIVEN_LATE, 90.0), (ACHIEVED_PART, achieved)];
+            let figures = figures.map(|(name, figure)| (name.to_owned(), Some(figure)));
+            let samples = Samples::new(vec![1.0, 2.0, 3.0], &[]);
+            Row::new(executor, Ok(figures.into_iter().collect()), samples, None)
+        };
+        let rows = [row("channel", 62.4), row("elastic", 99.5)];
+        let doubt = backlog(&rows).expect("one does not keep up");
+        assert!(doubt.contains("(channel 62 % of") && doubt.contains("lower --rate"), "{doubt}");
+        assert_eq!(backlog(&rows[1..]), None);
+        assert!(lateness(&rows).is_some_and(|doubt| doubt.contains("times of elastic are")));
+        assert!(noise(&latency(), &rows, 0.05, 0)[0].contains("error of elastic 29 %)"));
+    }
+
+    #[test]
     fn many_outliers_are_told() {
         let mut values = vec![1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07];
         values.extend([1.5, 1.6]);
-        let doubts = noise(&latency(), &[row(values)], 0.5);
+        let doubts = noise(&latency(), &[row(values)], 0.5, 0);
         assert!(doubts.len() == 1 && doubts[0].starts_with("2 of 10 samples of channel"), "{doubts:?}");
     }
 }

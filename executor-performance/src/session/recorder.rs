@@ -6,7 +6,7 @@ use crate::{
     experiment::{Experiment, SampleOf},
     machine::{Observer, Surroundings},
     record::rows,
-    sampler::{Series, Watcher},
+    sampler::{Pace, Series, Watcher},
 };
 use std::time::{Duration, Instant};
 
@@ -21,13 +21,21 @@ pub(super) struct Recorder<'a, X> {
     session: &'a mut Session,
     experiment: &'a X,
     observer: Observer,
+    /// How much is sampled, and when the first round began, until that has ended and shown whether there is time.
+    first: Option<(Pace, Duration)>,
     /// When to write next.
     next: Instant,
 }
 
 impl<'a, X: Experiment> Recorder<'a, X> {
     pub(super) fn new(session: &'a mut Session, experiment: &'a X) -> Self {
-        Recorder { session, experiment, observer: Observer::start(), next: Instant::now() }
+        Recorder { session, experiment, observer: Observer::start(), first: None, next: Instant::now() }
+    }
+
+    /// Says so if the first round, which begins when `elapsed` has passed, shows that there is too little time for all
+    /// that `pace` asks for.
+    pub(super) fn look_at_first_round(&mut self, pace: Pace, elapsed: Duration) {
+        self.first = Some((pace, elapsed));
     }
 
     /// What went on meanwhile.
@@ -44,6 +52,22 @@ impl<'a, X: Experiment> Recorder<'a, X> {
     }
 }
 
+/// Whether the least number of rounds takes much longer than the budget, if all take as long as the first, which was
+/// from `began` to `ended`.
+fn excess(pace: &Pace, began: Duration, ended: Duration) -> Option<String> {
+    /// The first round, in which processes start, takes longer than the others.
+    const MUCH: f64 = 1.5;
+    let rounds = pace.least_rounds();
+    let (began, ended, budget) = (began.as_secs_f64(), ended.as_secs_f64(), pace.budget_in_seconds());
+    let expected = began + (ended - began) * rounds as f64;
+    (expected > MUCH * budget).then(|| {
+        format!(
+            "{rounds} rounds, the fewest that are possible, may take {expected:.0} s, more than the budget of {budget} s: \
+             raise --budget, or lower --min-samples, --processes or --warm-up, or choose fewer executors"
+        )
+    })
+}
+
 impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
     fn sampling(&mut self, executor: &str) {
         self.session.progress.sampling(executor);
@@ -51,6 +75,9 @@ impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
 
     fn round_ended(&mut self, elapsed: Duration, error: f64, series: &[Series<SampleOf<X>>]) {
         self.session.progress.round_ended(elapsed, error);
+        if let Some(doubt) = self.first.take().and_then(|(pace, began)| excess(&pace, began, elapsed)) {
+            self.session.warn(&self.session.located(&[doubt]));
+        }
         self.observer.look();
         if Instant::now() >= self.next && series.iter().any(|series| !series.samples.is_empty()) {
             self.write(elapsed, series);
@@ -59,5 +86,20 @@ impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
 
     fn wants_end(&self) -> bool {
         self.session.wants_end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_fit_into_the_budget_is_told_after_the_first_round() {
+        let budget = Duration::from_secs(10);
+        let pace = Pace { warm_up: 1, min_samples: 10, max_samples: 100, processes: 5, target: 0.02, budget };
+        let told = |seconds: u64| excess(&pace, Duration::from_secs(1), Duration::from_secs(1 + seconds));
+        assert_eq!(told(0), None);
+        let told = told(4).expect("15 rounds of 4 s");
+        assert!(told.contains("15 rounds") && told.contains("61 s") && told.contains("of 10 s"), "{told}");
     }
 }

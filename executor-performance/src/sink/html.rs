@@ -48,9 +48,7 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
             // What is in a sweep is shown above.
             details open[!sweeps.iter().any(|sweep| sweep.has(run))] { (section(run, &palette)) }
         }
-        p.remark {
-            (view::CAVEAT) " " (view::RATIOS)
-        }
+        p.remark { (view::footnote(record)) }
     };
     document(&format!("Executors measured: {}", experiments(record)), &body)
 }

@@ -26,7 +26,7 @@ pub(super) fn page(record: &Record, comparison: Option<&Comparison>) -> String {
     for run in &record.runs {
         text += &section(run);
     }
-    text + &format!("\n{} {}\n", view::CAVEAT, view::RATIOS)
+    text + &format!("\n{}\n", view::footnote(record))
 }
 
 /// The document of a comparison alone.

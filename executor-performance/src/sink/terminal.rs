@@ -116,7 +116,7 @@ impl<W: Write> Sink for Terminal<W> {
             text += &format!("\n{}", drawn(&sweep.table()));
         }
         if !self.quiet {
-            text += &wrapped(&format!("{} {}", view::CAVEAT, view::RATIOS), 0);
+            text += &wrapped(&view::footnote(record), 0);
         }
         self.write(&text)
     }

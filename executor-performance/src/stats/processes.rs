@@ -1,6 +1,6 @@
 //! Samples of one process compared with those of other processes.
 
-use super::{Dice, Level, Ratio, mean};
+use super::{Dice, Level, Ratio, mean, relative_error};
 
 /// The samples of each process.
 pub(super) fn by_process<'a>(costs: &'a [f64], processes: &[u64]) -> Vec<&'a [f64]> {
@@ -37,12 +37,24 @@ pub fn differ(costs: &[f64], processes: &[u64], seed: u64) -> bool {
     as_much.take(BY_CHANCE).count() < BY_CHANCE
 }
 
+/// The relative standard error of what is measured, as a fraction: that of the samples or, if there were several
+/// processes which [`differ`], that of these where it is larger.
+pub fn error(costs: &[f64], processes: &[u64], seed: u64) -> f64 {
+    let of_samples = relative_error(costs);
+    // Where a process costs nothing, the error of processes is not a number, and does not count.
+    level_of_differing(costs, processes, seed).map_or(of_samples, |level| of_samples.max(level.error()))
+}
+
 /// How many times as much or as little as they do on average other processes may give, with a probability of 95 %. None
 /// unless there were several, which [`differ`] so much that an interval must be made of them and not of their samples.
 pub fn reach(costs: &[f64], processes: &[u64], seed: u64) -> Option<f64> {
-    let level = Level::of(costs, processes).filter(Level::is_of_several)?;
-    let Ratio { value, high, .. } = level.ratio(1).filter(|_| differ(costs, processes, seed))?;
+    let Ratio { value, high, .. } = level_of_differing(costs, processes, seed)?.ratio(1)?;
     Some(high / value)
+}
+
+/// What several processes say. None if there were fewer, or they do not [`differ`].
+fn level_of_differing(costs: &[f64], processes: &[u64], seed: u64) -> Option<Level> {
+    Level::of(costs, processes).filter(Level::is_of_several).filter(|_| differ(costs, processes, seed))
 }
 
 /// How far the means of groups with these `lengths` are from each other.
@@ -107,6 +119,18 @@ mod tests {
         assert!(!differ(&[1.0, 2.0, 3.0], &[0, 1, 2], 0));
         assert!(!differ(&[1.0, 1.0, 9.0, 9.0], &[], 0));
         assert!(!differ(&[], &[], 0));
+    }
+
+    #[test]
+    fn errors_are_those_of_processes_only_where_these_differ() {
+        let mut dice = Dice::new(6);
+        for (apart, of_processes) in [(0.0, false), (3.0, true)] {
+            let (costs, processes) = samples(&mut dice, apart);
+            let level = Level::of(&costs, &processes).expect("samples");
+            let expected = if of_processes { level.error() } else { relative_error(&costs) };
+            assert_eq!(error(&costs, &processes, 0), expected, "{apart}");
+            assert_eq!(reach(&costs, &processes, 0).is_some(), of_processes, "{apart}");
+        }
     }
 
     #[test]
