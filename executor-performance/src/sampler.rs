@@ -7,7 +7,7 @@
 //! single sample.
 //!
 //! A process that has given a few samples which happen to agree would be done too early, so [`ENOUGH`] are taken before
-//! their scatter counts. Where the processes differ so much that only further processes can make the error as small as it
+//! their scatter counts. Where the processes differ so much that only further ones can make the error as small as it
 //! should be, these follow as long as there is time.
 
 use crate::{
