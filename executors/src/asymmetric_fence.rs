@@ -10,10 +10,18 @@
 //! taken off its core.
 //!
 //! A heavy fence takes some microseconds (14 on two cores of a virtual machine, of which the other thread loses 3), and
-//! 0.1 if no other thread of the process is running. If the system later refuses what it has promised, the heavy side
-//! waits for some time instead (`GRACE`): then it relies not on an order of the memory model, but on how long a
-//! processor can keep a store to itself. The technique is that of Dice, Huang and Yang ("Asymmetric Dekker
-//! synchronization", 2001) and of the library liburcu (Desnoyers), for which the system call was made.
+//! 0.1 if no other thread of the process is running.
+//!
+//! The system may later refuse what it has promised: a process that was restored from a checkpoint is not registered
+//! for barriers any more, and the calling thread may have got a filter of system calls. In the first case the heavy
+//! side registers again. Where that does not help, it waits for some time instead (`GRACE`): then it relies not on an
+//! order of the memory model, but on how long a processor can keep a store to itself. And from then on no thread is
+//! told that heavy fences are ready: what threads still have to themselves is recalled once more, and not given again.
+//! Nothing else depends on this answer: whoever recalls something asks whether it is reserved, and not whether fences
+//! are ready; and a thread that got the old answer just before only gives one more privilege, whose recall waits, too.
+//!
+//! The technique is that of Dice, Huang and Yang ("Asymmetric Dekker synchronization", 2001) and of the library liburcu
+//! (Desnoyers), for which the system call was made.
 
 #[cfg(executors_loom)]
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};
@@ -22,7 +30,15 @@ use crate::{
     seccomp::is_filtered,
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence};
+use std::{
+    sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence},
+    thread,
+    time::Duration,
+};
+
+/// How long to wait in place of a barrier that the system refuses although it promised it: longer than it takes for a
+/// store to be seen and for a core to be interrupted.
+const GRACE: Duration = Duration::from_millis(20);
 
 /// The light side of one thread.
 ///
@@ -70,7 +86,11 @@ pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
         #[cfg(executors_loom)]
         _side.steps.fetch_add(1, AcqRel);
     }
-    system::pass_barriers();
+    if !system::pass_barriers() {
+        // Each recall would take that long.
+        let _ = Readiness::Ready.becomes(Readiness::Never);
+        thread::sleep(GRACE);
+    }
     fence(SeqCst);
 }
 
@@ -80,7 +100,7 @@ pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
 enum Readiness {
     /// The system has not been asked yet.
     Unknown,
-    /// It has no such barriers, or system calls are filtered.
+    /// It has no such barriers, or system calls are filtered; or it has refused a barrier.
     Never,
     /// The process has to register, for which the system waits until all cores have passed a quiescent state: some
     /// milliseconds, because the process has several threads by now.
@@ -91,7 +111,7 @@ enum Readiness {
 }
 
 /// A [`Readiness`]. Relaxed: it guards nothing. A thread that reads `Ready` too late does without heavy fences until
-/// then.
+/// then; for one that reads it when it holds no longer, see the module documentation.
 static READINESS: AtomicU8 = AtomicU8::new(Readiness::Unknown as u8);
 
 impl Readiness {
@@ -177,15 +197,10 @@ mod system {
         MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, SYS_membarrier, c_int, c_uint,
         syscall,
     };
-    use std::{fs, os::unix::fs::MetadataExt, thread, time::Duration};
+    use std::{fs, os::unix::fs::MetadataExt};
 
     /// The directory of a process's threads has one link for each thread, besides these.
     const OTHER_LINKS: u64 = 2;
-
-    /// How long to wait in place of a barrier that the system refuses although it promised it, as it may if the process
-    /// has got a filter of system calls since, or was restored from a checkpoint: longer than it takes for a store to
-    /// be seen and for a core to be interrupted.
-    const GRACE: Duration = Duration::from_millis(20);
 
     /// `false` if in doubt.
     pub(super) fn is_single_threaded() -> bool {
@@ -196,11 +211,15 @@ mod system {
         membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
     }
 
-    /// Every thread of this process passes a barrier between the beginning and the end of this call.
-    pub(super) fn pass_barriers() {
-        if is_filtered() || !membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
-            thread::sleep(GRACE);
-        }
+    /// Every thread of this process passes a barrier between the beginning and the end of this call, unless the system
+    /// refuses that.
+    pub(super) fn pass_barriers() -> bool {
+        !is_filtered() && (pass_as_registered() || register() && pass_as_registered())
+    }
+
+    /// The same, but it is also refused if the process is not registered.
+    pub(super) fn pass_as_registered() -> bool {
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
 
     fn membarrier(command: c_int) -> bool {
@@ -222,19 +241,24 @@ mod system {
         false
     }
 
-    pub(super) fn pass_barriers() {}
+    pub(super) fn pass_barriers() -> bool {
+        true
+    }
 }
 
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    #[cfg(target_os = "linux")]
+    use crate::containment::tests::in_child;
+    #[cfg(target_os = "linux")]
+    use std::process::Stdio;
     use std::{
         hint,
         sync::atomic::{
             AtomicUsize,
             Ordering::{Acquire, Release},
         },
-        thread,
     };
 
     const ROUNDS: usize = 20_000;
@@ -263,6 +287,57 @@ mod tests {
             };
             (1..=ROUNDS).map(meet).collect()
         }
+    }
+
+    /// Gives the calling thread a filter that lets all system calls pass, which nobody can know. Returns whether it has
+    /// one.
+    #[cfg(target_os = "linux")]
+    fn filter_nothing() -> bool {
+        let mut pass =
+            libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW };
+        let program = libc::sock_fprog { len: 1, filter: &raw mut pass };
+        // SAFETY: the program has one instruction, and the system copies it during the call.
+        unsafe {
+            let [on, off]: [libc::c_ulong; 2] = [1, 0];
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, on, off, off, off);
+            libc::prctl(libc::PR_SET_SECCOMP, libc::c_ulong::from(libc::SECCOMP_MODE_FILTER), &raw const program);
+        }
+        is_filtered()
+    }
+
+    /// The child has not registered: like a process that had, and was restored from a checkpoint.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_is_registered_no_more_registers_again() {
+        let status = in_child("a_process_that_is_registered_no_more_registers_again", Stdio::inherit(), || {
+            if is_filtered() {
+                return;
+            }
+            READINESS.store(Readiness::Ready as u8, Relaxed);
+            assert!(!system::pass_as_registered());
+            heavy_fence([]);
+            let has_barriers = system::register();
+            assert_eq!(Readiness::get() == Readiness::Ready, has_barriers);
+            assert_eq!(system::pass_as_registered(), has_barriers);
+        });
+        assert!(status.success(), "{status}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn no_privilege_is_given_once_a_barrier_was_refused() {
+        let status = in_child("no_privilege_is_given_once_a_barrier_was_refused", Stdio::inherit(), || {
+            READINESS.store(Readiness::Ready as u8, Relaxed);
+            // This thread might still ask the system.
+            let refused = thread::spawn(|| {
+                let is_refused = filter_nothing();
+                heavy_fence([]);
+                is_refused
+            });
+            let is_refused = refused.join().expect("no panic");
+            assert!(!(is_refused && is_ready()));
+        });
+        assert!(status.success(), "{status}");
     }
 
     #[test]

@@ -176,23 +176,31 @@ pub(crate) fn guard(f: impl FnOnce()) {
 pub(crate) mod tests {
     use super::*;
 
-    /// Asserts that `body` aborts its process: a child, in which the test of this `name`, which calls this, runs once
-    /// more. The child writes to `errors` what it has to say.
+    /// Asserts that `body` aborts its process, as [`in_child`] runs it.
     #[cfg(target_os = "linux")]
     pub(crate) fn assert_abort(name: &str, errors: impl Into<process::Stdio>, body: impl FnOnce()) {
-        use std::{env, os::unix::process::ExitStatusExt};
+        use std::os::unix::process::ExitStatusExt;
 
-        const IN_CHILD: &str = "EXECUTORS_TEST_CALLS_OUT_OF_TURN";
+        assert_eq!(in_child(name, errors, body).signal(), Some(libc::SIGABRT));
+    }
+
+    /// Runs `body` in a process of its own: a child, in which the test of this `name`, which calls this first of all,
+    /// runs once more. The child writes to `errors` what it has to say.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn in_child(name: &str, errors: impl Into<process::Stdio>, body: impl FnOnce()) -> process::ExitStatus {
+        use std::env;
+
+        const IN_CHILD: &str = "EXECUTORS_TEST_IN_CHILD";
         if env::var_os(IN_CHILD).is_some() {
             body();
             process::exit(0);
         }
-        let status = process::Command::new(env::current_exe().expect("this is a program"))
+        process::Command::new(env::current_exe().expect("this is a program"))
             .args(["--nocapture", name])
             .env(IN_CHILD, "1")
             .stderr(errors)
-            .status();
-        assert_eq!(status.expect("the test runs once more").signal(), Some(libc::SIGABRT));
+            .status()
+            .expect("the test runs once more")
     }
 
     #[test]
