@@ -30,7 +30,7 @@ use crate::{
     placement::Neighbourhood,
     sync::OnceLock,
 };
-use std::fmt;
+use std::{fmt, iter};
 
 pub(crate) struct StealingSource {
     /// Jobs from outside.
@@ -113,28 +113,24 @@ impl StealingSource {
     #[inline(never)]
     fn search_everywhere(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         insist(|| {
-            if self.may_have_own(local)
-                && let Some(own) = self.take_own(local)?
-            {
-                return Ok(Some(own));
-            }
-            let outside = self.take_from_outside(local);
-            if let Ok(Some(_)) = outside {
-                return outside;
-            }
-            match self.steal(local, meter)? {
-                None => outside, // nothing, or another thread was at it
-                stolen => {
+            let own = if self.may_have_own(local) { self.take_own(local) } else { Ok(None) };
+            // If another thread is just taking own jobs, more than one from outside would delay the rest of them.
+            let most = if own.is_ok() { BATCH } else { 1 };
+            let outside = iter::once_with(|| self.take_from_outside(local, most));
+            let stolen = iter::once_with(|| {
+                let stolen = self.steal(local, meter);
+                if let Ok(Some(_)) = stolen {
                     meter.stole();
-                    Ok(stolen)
                 }
-            }
+                stolen
+            });
+            first_found(iter::once(own).chain(outside).chain(stolen))
         })
     }
 
-    /// Takes jobs from outside, all but the first into the worker's ring.
-    fn take_from_outside(&self, local: &StealingLocal) -> Result<Option<Job>, Busy> {
-        let found = self.take_from_lanes(local, |_| BATCH);
+    /// Takes up to `most` jobs from outside, all but the first into the worker's ring.
+    fn take_from_outside(&self, local: &StealingLocal, most: usize) -> Result<Option<Job>, Busy> {
+        let found = self.take_from_lanes(local, |_| most);
         if let Ok(None) = found {
             local.go_back();
         }

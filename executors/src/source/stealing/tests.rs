@@ -52,6 +52,25 @@ fn a_worker_that_looks_outside_delays_no_spilled_jobs() {
 }
 
 #[test]
+fn a_worker_whose_spill_is_being_robbed_looks_elsewhere() {
+    let (source, local) = loaded(ring::MAX_SIZE + 2, 2);
+    while local.ring.pop().is_some() {}
+    let other = source.attach(Some(1));
+    (0..2).for_each(|_| give(&source, &other, Job::new(|| ())));
+    let finds = || source.search(&local, &Meter::default()).is_some();
+    let spill = source.spilled(local.seat).expect("there was no room in the ring");
+    let robbed = spill.take(
+        |_| 1,
+        |record| {
+            assert_eq!([finds(), finds(), finds()], [true; 3], "two from outside, and one of the other worker");
+            drop(record.into_job());
+        },
+    );
+    assert_eq!(robbed, Ok(1));
+    assert_eq!([finds(), finds(), finds()], [true, true, false], "the own one is still there");
+}
+
+#[test]
 fn every_other_job_is_an_own_one_while_more_come_from_outside() {
     let (source, local) = loaded(0, 0);
     let own = Arc::new(AtomicUsize::new(0));

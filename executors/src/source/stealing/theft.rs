@@ -6,7 +6,7 @@ use crate::{
     meter::Meter,
     source::queue::{Busy, Span, first_found},
 };
-use std::hint;
+use std::{hint, iter};
 
 impl StealingSource {
     /// Takes jobs of another worker that has some, beginning with the nearest.
@@ -31,24 +31,25 @@ impl StealingSource {
 
     /// A part of the job that the victim runs comes first: what has begun is finished before something else begins.
     fn steal_from(&self, victim: usize, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
-        if let Some(part) = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()), || true)? {
-            meter.found_part();
-            return Ok(Some(Job::new(move || part.run())));
-        }
-        let from_ring = match self.seats[victim].ring.get() {
+        let part = iter::once_with(|| {
+            let part = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()), || true)?;
+            Ok(part.map(|part| {
+                meter.found_part();
+                Job::new(move || part.run())
+            }))
+        });
+        let from_ring = iter::once_with(|| match self.seats[victim].ring.get() {
             Some(ring) if is_worth_stealing(|| ring.jobs()) => {
                 // A single job needs no room.
                 ring.steal_half(&local.ring, || self.make_room(local))
             }
             _ => Ok(None),
-        };
-        match (&from_ring, self.spilled(victim)) {
-            (Ok(None) | Err(Busy), Some(spill)) => match self.take_batch(local, spill, |_| BATCH) {
-                Ok(None) => from_ring,
-                taken => taken,
-            },
-            _ => from_ring,
-        }
+        });
+        let from_spill = iter::once_with(|| match self.spilled(victim) {
+            Some(spill) => self.take_batch(local, spill, |_| BATCH),
+            None => Ok(None),
+        });
+        first_found(part.chain(from_ring).chain(from_spill))
     }
 }
 
