@@ -17,8 +17,10 @@
 //!   detour itself, when a thread that has the detour's lock sees that the lane is empty: the thread that put one in
 //!   there had this lock, and knew of all that were in the lane before. (A job that gets into the lane after that look
 //!   was submitted by a thread that did not know of the detour's.)
-//! - *The first in the detour:* the thread that puts the other one into the lane sees that the detour is used, unless
-//!   the first is already in the lane, or out, and moves it to the lane first.
+//! - *The first in the detour:* the thread that has the back, to put the other one into the lane, sees that the detour
+//!   is used, unless the first is already in the lane, or out. It puts the detour's jobs into the lane first; but only
+//!   some of them, because others may have to wait for that. If more are left, it puts the other one behind them, into
+//!   the detour, which gets shorter nevertheless.
 //!
 //! Jobs go from the detour to the lane, and never back. The detour's length is lowered after the lane's count has been
 //! raised (both stored with Release, and loaded with Acquire). So a thread that looks into the detour and then into the
@@ -67,6 +69,11 @@ const ABSENCE: Duration = Duration::from_micros(1);
 /// back.
 const JOBS_PER_YIELD: usize = 64;
 
+/// This many jobs of the detour at most are put into the lane at a time: under both locks, while other submitters go
+/// round, and other consumers have to wait. It takes a microsecond or two. A thousand times as many jobs, which
+/// submitters put in while the holder of the back is suspended, would take as long as that may be.
+const LED_AT_ONCE: usize = if cfg!(executors_loom) { 1 } else { 64 };
+
 pub(crate) struct SingleLane {
     lane: Lane,
     detour: Detour,
@@ -97,7 +104,7 @@ impl SingleLane {
             return self.go_round(job.into_job());
         };
         if self.detour.is_used() {
-            self.detour.lead_back(&mut back);
+            return self.detour.lead_back(&mut back, Some(job.into_job()));
         }
         back.push(job);
     }
@@ -161,7 +168,7 @@ impl SingleLane {
         }
         match self.lane.back() {
             Some(mut back) => {
-                self.detour.lead_back(&mut back);
+                self.detour.lead_back(&mut back, None);
                 self.lane.take_first(hand)
             }
             None => self.detour.take_first_behind(&self.lane).ok_or(Busy).map(|job| hand.put(job)),
@@ -212,13 +219,22 @@ impl Detour {
         }
     }
 
-    /// Puts all jobs into the lane.
+    /// Puts the first jobs into the lane, [so many](LED_AT_ONCE) at most, and a `new` one behind all: here, if others
+    /// are left here.
     #[cold]
-    fn lead_back(&self, lane: &mut Back<'_>) {
+    fn lead_back(&self, lane: &mut Back<'_>, new: Option<Job>) {
         let mut jobs = self.lock();
-        jobs.drain(..).for_each(|job| lane.push(job));
-        jobs.shrink_to(JOBS_PER_YIELD);
-        self.len.store(0, Release);
+        let led = jobs.len().min(LED_AT_ONCE);
+        jobs.drain(..led).for_each(|job| lane.push(job));
+        match new {
+            Some(new) if jobs.is_empty() => lane.push(new),
+            // There is room, unless there were none: nothing is allocated.
+            new => jobs.extend(new),
+        }
+        if jobs.is_empty() {
+            jobs.shrink_to(JOBS_PER_YIELD);
+        }
+        self.len.store(jobs.len(), Release);
     }
 
     /// Takes the first job, if all that were put into the lane before it are out.
@@ -292,6 +308,19 @@ mod tests {
         assert_eq!(numbers.queue.len(), 8);
         assert_eq!(numbers.run(), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert!(numbers.queue.is_empty());
+    }
+
+    #[test]
+    fn a_long_detour_is_led_back_step_by_step() {
+        let numbers = Numbers::new();
+        let (led, all) = (LED_AT_ONCE as u32, 4 * LED_AT_ONCE as u32);
+        numbers.push_amid(0, 1..all);
+        let in_lane = || numbers.queue.lane.len() as u32;
+        numbers.push(all);
+        assert_eq!((in_lane(), numbers.queue.len() as u32), (1 + led, all + 1));
+        numbers.push(all + 1);
+        assert_eq!((in_lane(), numbers.queue.len() as u32), (1 + 2 * led, all + 2));
+        assert!(numbers.run().into_iter().eq(0..all + 2));
     }
 
     #[test]

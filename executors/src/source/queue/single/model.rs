@@ -21,9 +21,13 @@ fn pushing(queue: &Arc<SingleLane>, number: usize, order: &Order) -> thread::Joi
 }
 
 fn with_one_in_the_detour() -> (Arc<SingleLane>, Order) {
+    with_in_the_detour(1)
+}
+
+fn with_in_the_detour(jobs: usize) -> (Arc<SingleLane>, Order) {
     let (queue, order) = (Arc::new(SingleLane::new()), Order::default());
     let back = queue.lane.back();
-    push(&queue, 0, &order);
+    (0..jobs).for_each(|number| push(&queue, number, &order));
     drop(back);
     (queue, order)
 }
@@ -116,12 +120,26 @@ fn jobs_of_the_lane_come_before_those_of_the_detour() {
                 })
             })
         };
-        queue.detour.lead_back(&mut back);
+        queue.detour.lead_back(&mut back, None);
         push(&queue, 1, &order);
         drop(back);
         consumer.join().unwrap();
         take_all(&queue);
         assert_eq!(*order.lock().unwrap(), [0, 1]);
+    });
+}
+
+/// Each thread that has the back moves one job, and there are more.
+#[test]
+fn a_job_overtakes_none_that_is_left_in_the_detour() {
+    check(2, || {
+        let (queue, order) = with_in_the_detour(2);
+        let other = pushing(&queue, 2, &order);
+        assert!(take_one(&queue));
+        other.join().unwrap();
+        push(&queue, 3, &order);
+        take_all(&queue);
+        assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3]);
     });
 }
 
