@@ -6,8 +6,30 @@
 //! the slower listeners look: they go on together once one of them has found it met, or once a change by
 //! [`Bell::ring_by`] has met it.
 //!
-//! The models in `bell/model.rs` fail if such a change is not counted as a release, and if no listener is told of a
-//! change that may or may not meet the condition.
+//! # One change for one listener
+//!
+//! Listeners that [`Bell::wait_for`] something of which each takes one away, such as room for a job, need not all be
+//! woken for each: [`Bell::ring_for_one`] wakes one of those that sleep. Why a listener does not sleep while there is
+//! something for it: call a thing *looked after* if a thread is about to ring for it, or if a listener that was woken
+//! for one is about to look (each such thread looks after one thing). As long as a listener sleeps, there are no more
+//! things than are looked after:
+//!
+//! - *A thing comes.* Its bringer rings. If that finds no listener asleep, then those that fall asleep later look after
+//!   the ringing, as each looks under the lock that ringing takes. If it finds none counted, they look after the fence.
+//! - *A listener that was woken finds one.* There is one less of either. It may be another one than that for which it
+//!   was woken: things are alike.
+//! - *It finds none*, and sleeps again, or its time is up. What is there nevertheless has come where it had looked
+//!   before. So whoever brought that has yet to ring: for that it needs the lock, which the listener has had since.
+//! - *A thread that has just come, or that yields, overtakes it.* That takes a thing away, and rings when it gives it
+//!   back.
+//! - *It goes without having looked*, because it waits in vain. Then it wakes another one in its place.
+//!
+//! What concerns all listeners, such as that they wait in vain, has to be told to all, by [`Bell::ring`].
+//!
+//! # The models
+//!
+//! The models in `bell/model.rs` fail if a change by `ring_by` is not counted as a release, if no listener is told of
+//! one that may or may not meet the condition, and if a listener that goes without having looked wakes no other.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -43,14 +65,31 @@ pub(crate) struct Bell {
 impl Bell {
     /// Lets all listeners look at their conditions again. To be called after a change that may fulfil one.
     pub(crate) fn ring(&self) {
+        if self.finds_listeners() {
+            self.rung.notify_all();
+        }
+    }
+
+    /// Lets one listener look again. To be called after a change that lets one more [succeed](Self::wait_for): see the
+    /// module documentation.
+    pub(crate) fn ring_for_one(&self) {
+        if self.finds_listeners() {
+            self.rung.notify_one();
+        }
+    }
+
+    /// Whether there are listeners; those that looked before the change sleep when this returns, or are about to look
+    /// again.
+    fn finds_listeners(&self) -> bool {
         // Pairs with the fence in `wait`: either the listener's look sees the change, or we see the listener.
         fence(SeqCst);
-        if self.listeners.load(SeqCst) > 0 {
+        let is_heard = self.listeners.load(SeqCst) > 0;
+        if is_heard {
             // A listener that looked before the change holds the lock until it sleeps; once we have had the lock, it
             // does.
             drop(self.lock());
-            self.rung.notify_all();
         }
+        is_heard
     }
 
     /// Makes a `change`, which returns whether it may fulfil a condition, and rings if so. If `is_all_else_met`, which
@@ -95,20 +134,26 @@ impl Bell {
     }
 
     /// Blocks until `attempt` returns something, at most until the `deadline` and as long as `in_vain` does not hold.
-    /// That is asked before each attempt: what made the wait vain must not let an attempt succeed.
+    /// That is asked before each attempt: what made the wait vain must not let an attempt succeed. Where each success
+    /// takes away something of which others are left, [`ring_for_one`](Self::ring_for_one) is enough for one more.
     pub(crate) fn wait_for<T>(
         &self,
         deadline: Option<Instant>,
         in_vain: impl Fn() -> bool,
         attempt: impl Fn() -> Option<T>,
     ) -> Option<T> {
-        let mut found = None;
+        let (mut found, mut is_vain) = (None, false);
         self.wait_until(deadline, || {
-            in_vain() || {
+            is_vain = in_vain();
+            is_vain || {
                 found = attempt();
                 found.is_some()
             }
         });
+        if is_vain {
+            // This thread may have been woken for something, and has not looked.
+            self.rung.notify_one();
+        }
         found
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Mailboxes<L> {
     workers: AtomicUsize,
     /// Where the next dealer begins to look for an idle worker. Relaxed: any number is correct.
     next: AtomicUsize,
-    /// Rung when a worker becomes idle.
+    /// Rung for one waiter when a worker becomes idle, and for all when they may wait in vain.
     bell: Bell,
 }
 
@@ -178,7 +178,7 @@ impl<L> Mailboxes<L> {
     pub(crate) fn settle(&self, worker: usize) {
         let Mailbox { dealt, settled, .. } = self.boxes.get(worker);
         if settled.fetch_add(1, AcqRel).wrapping_add(1) == dealt.load(Relaxed) {
-            self.bell.ring();
+            self.bell.ring_for_one();
         }
     }
 

@@ -18,7 +18,7 @@ use std::{sync::Arc, time::Duration};
 pub(super) struct Semaphore {
     slots: usize,
     taken: AtomicUsize,
-    /// Rung when a slot is given back.
+    /// Rung for one waiter when a slot is given back, and for all when they may wait in vain.
     bell: Bell,
 }
 
@@ -70,6 +70,6 @@ pub(super) struct Occupied(Arc<Semaphore>);
 impl Drop for Occupied {
     fn drop(&mut self) {
         self.0.taken.fetch_sub(1, Release);
-        self.0.bell.ring();
+        self.0.bell.ring_for_one();
     }
 }
