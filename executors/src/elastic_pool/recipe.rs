@@ -93,6 +93,10 @@ impl Builder<ThreadPool> {
 
     /// How long a worker beyond the core stays idle before it leaves. The default is [`KEEP_ALIVE`].
     ///
+    /// A worker that fell asleep while there were no more than the core sleeps on if others are hired meanwhile, until
+    /// it is woken. So while jobs keep those others at work, the pool may have up to `core` more threads, all asleep,
+    /// than it needs. When the others have been idle for so long, they leave, and only the core is left.
+    ///
     /// # Examples
     ///
     /// ```
