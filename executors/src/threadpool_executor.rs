@@ -45,19 +45,10 @@ const LABEL: &str = "threadpool_executor";
 
 /// A handle to a pool of the crate `threadpool`. See the [module](self).
 ///
-/// Differences from the other pools:
+/// [How it differs from the other pools][differs] is part of their contract: among others, its threads leave only when
+/// the last handle is dropped, every job is boxed, and most options cannot be chosen.
 ///
-/// - `shutdown` waits for the jobs, but the threads leave only when the last handle is dropped.
-/// - `shutdown_now` drops nothing itself: workers drop the waiting jobs as they come to them. A running job that waits
-///   for what a waiting job owns is not released by that.
-/// - Threads that wait in `join` while further jobs are submitted are not all released at the same moment of idleness.
-/// - Every job is boxed.
-/// - When the last handle is gone, a job that one of its jobs gives by `try_execute_locally` runs on the same worker,
-///   after that job, which must not wait for it; and steps of futures are dropped, because they have no way to the
-///   queue.
-/// - If the system refuses a thread, the crate panics. The panic is caught and becomes a `BuildError`, but the panic
-///   hook is called (and with `panic = "abort"` the program ends); threads that have started end some time later.
-/// - All threads have the same name; hooks, idling, fairness, time slices, placement and `preheat` cannot be chosen.
+/// [differs]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md#threadpoolexecutor
 #[derive(Clone, Debug)]
 #[must_use = "a pool that is dropped at once runs nothing more"]
 pub struct ThreadPoolExecutor {
