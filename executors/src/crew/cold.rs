@@ -26,15 +26,11 @@ pub(super) struct ColdSeats {
 }
 
 impl ColdSeats {
-    /// The creator of this starts the thread of the seat before these, which is on its way from the beginning. (Where
-    /// there are none, nothing asks whether a thread is coming.)
+    /// The creator of this starts the threads of the seats before these, which are on their way from the beginning.
+    /// (Where there are no cold seats, nothing asks whether a thread is coming.)
     pub(super) fn new(seats: Range<usize>) -> Self {
-        let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(1));
+        let (left, coming) = (AtomicUsize::new(seats.len()), AtomicUsize::new(seats.start));
         ColdSeats { seats, left, coming, backoff: Mutex::default() }
-    }
-
-    pub(super) fn contain(&self, seat: usize) -> bool {
-        self.seats.contains(&seat)
     }
 
     /// Whether there are any. Read by every submit.
@@ -87,7 +83,8 @@ impl ColdSeats {
 
     /// The thread of `seat` is there, and will look for jobs before it sleeps.
     pub(super) fn arrived(&self, seat: usize) {
-        if self.contain(seat) || seat + 1 == self.seats.start {
+        // The threads of seats behind these run no jobs but their own.
+        if seat < self.seats.end {
             self.coming.fetch_sub(1, Relaxed);
         }
     }
@@ -114,10 +111,12 @@ mod tests {
     #[test]
     fn cold_seats_are_started_in_order_until_none_is_left() {
         let seats = ColdSeats::new(2..4);
-        assert_eq!(seats.coming(), 1, "the last one that is warm");
-        seats.arrived(0);
-        assert_eq!(seats.coming(), 1, "no thread waits for the others");
+        assert_eq!(seats.coming(), 2, "those that are warm");
         seats.arrived(1);
+        assert_eq!(seats.coming(), 1, "the first one may come last");
+        seats.arrived(4);
+        assert_eq!(seats.coming(), 1, "those behind do not count");
+        seats.arrived(0);
         assert_eq!((seats.coming(), ask(&seats, true), ask(&seats, true), seats.coming()), (0, Some(2), Some(3), 2));
         assert!(!seats.are_left());
         assert_eq!(ask(&seats, true), None);

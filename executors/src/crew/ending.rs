@@ -231,6 +231,11 @@ pub(super) mod tests {
         Setup { terms, cold, source, parker: parker::dynamic(), charter, options }
     }
 
+    /// A crew whose only worker does not come, so that no thread is there but those that late jobs bring.
+    fn crew_without_thread(options: Options) -> Arc<Crew<FifoSource, impl Parker + 'static>> {
+        Crew::new(setup(1..1, options))
+    }
+
     /// A hook, and a channel that tells of its calls.
     fn hook() -> (WorkerHook, mpsc::Receiver<usize>) {
         let (tell, told) = mpsc::channel();
@@ -252,7 +257,7 @@ pub(super) mod tests {
         R: Send + 'static,
     {
         let options = Options { stack_size, ..Options::new() };
-        let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+        let crew = crew_without_thread(options);
         crew.close();
         assert!(crew.end_if_due());
         let (tell, told) = mpsc::channel();
@@ -277,7 +282,7 @@ pub(super) mod tests {
     fn a_late_shift_calls_no_hooks() {
         let (hook, called) = hook();
         let options = Options { on_start: Some(Arc::clone(&hook)), on_stop: Some(hook), ..Options::new() };
-        let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+        let crew = crew_without_thread(options);
         crew.close();
         assert!(crew.end_if_due());
         crew.put_from_outside((), Closure(|| ()));
@@ -300,7 +305,7 @@ pub(super) mod tests {
 
         let place = |stack_size| {
             let options = Options { stack_size, ..Options::new() };
-            let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+            let crew = crew_without_thread(options);
             crew.life.discard();
             let (tell, told) = mpsc::channel();
             let owned = TellsPlace(tell);
@@ -320,8 +325,7 @@ pub(super) mod tests {
     #[test]
     fn a_child_of_a_late_job_runs_though_its_worker_has_left() {
         let source = MailSource::<false>::new(Arc::new(Mailboxes::new(2)), Theft::Never);
-        let crew = Crew::start(setup_of(Terms::fixed(2), 0..2, source, Options::new()));
-        let crew = crew.expect("there is no thread to be refused");
+        let crew = Crew::new(setup_of(Terms::fixed(2), 2..2, source, Options::new()));
         crew.close();
         assert!(crew.end_if_due());
         let (late, child) = parent();
@@ -338,8 +342,7 @@ pub(super) mod tests {
         const CHILDREN: usize = 10;
         let source = DispatchSource::new(1, Neighbourhood::of_machine(1, &Placement::Floating), &[1, 1], &[], 61);
         let (cpu, other) = (source.address(CPU, NORMAL), source.address(1, NORMAL + 1));
-        let crew = Crew::start(setup_of(Terms::fixed(1), 0..1, source, Options::new()));
-        let crew = crew.expect("there is no thread to be refused");
+        let crew = Crew::new(setup_of(Terms::fixed(1), 1..1, source, Options::new()));
         crew.close();
         assert!(crew.end_if_due());
         let late = {
@@ -413,7 +416,7 @@ pub(super) mod tests {
     #[test]
     fn what_a_recorder_submits_at_the_end_of_a_late_shift_runs() {
         let options = Options { stack_size: TOO_LARGE_FOR_ANY_SYSTEM, ..Options::new() };
-        let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+        let crew = crew_without_thread(options);
         crew.close();
         assert!(crew.end_if_due());
         with_job_of_recorder(&crew, || crew.put_from_outside((), Closure(|| ())));

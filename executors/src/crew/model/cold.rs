@@ -40,8 +40,13 @@ fn refusing_crew(threads: usize, thread_name: fn(usize) -> String) -> Cold {
 }
 
 fn crew_with(source: ModelSource, threads: usize, thread_name: fn(usize) -> String) -> Cold {
+    preheated(1, source, threads, thread_name)
+}
+
+/// `threads` workers, of which the first `warm` are there or on their way.
+fn preheated(warm: usize, source: ModelSource, threads: usize, thread_name: fn(usize) -> String) -> Cold {
     let setup = setup_refusing(Terms::fixed(threads), source, parker::dynamic(), thread_name);
-    Handle::start(Setup { cold: 1..threads, ..setup }).unwrap()
+    Handle::start(Setup { cold: warm..threads, ..setup }).unwrap()
 }
 
 /// As [`check`], with submitters that give way, or not. (All submitters of this process do: `scripts/loom.sh` runs each
@@ -74,19 +79,30 @@ fn a_cold_thread_comes_for_one_of_two_submitters() {
     check(1, || scenario::jobs_of_two_submitters_wait_for_each_other(crew(2)));
 }
 
-/// The first worker is at a job until the others have met, so that two more must come: the second one when the first
-/// has arrived.
+/// The first worker is at a job until the others have met, so that two more must come.
+fn three_jobs_need_three_threads(crew: Cold) {
+    let pair = Pair::default();
+    let meeting = pair.clone();
+    crew.execute(move || meeting.meet());
+    for job in pair.jobs() {
+        crew.execute(job);
+    }
+    pair.meet();
+    see_off(crew);
+}
+
+/// The second one when the first has arrived.
 #[test]
 fn cold_threads_come_one_after_the_other() {
+    check(1, || three_jobs_need_three_threads(crew(3)));
+}
+
+/// Of two threads that are on their way from the beginning, either may arrive first.
+#[test]
+fn a_cold_thread_comes_after_two_warm_ones() {
     check(1, || {
-        let (crew, pair) = (crew(3), Pair::default());
-        let meeting = pair.clone();
-        crew.execute(move || meeting.meet());
-        for job in pair.jobs() {
-            crew.execute(job);
-        }
-        pair.meet();
-        see_off(crew);
+        let source = ModelSource::new(3, |_| 1).without_privileges();
+        three_jobs_need_three_threads(preheated(2, source, 3, |seat| seat.to_string()));
     });
 }
 
