@@ -44,19 +44,20 @@ impl ColdSeats {
     }
 
     /// Starts the thread of the next seat by `start`, if that is still due when no other thread is starting one.
-    /// Returns whether it comes, or why it is refused.
+    /// Returns what `start` returns, if it was called: not dropped under the lock, because that may give memory back,
+    /// and an allocator may submit a job, which may need the lock if the thread has arrived.
     ///
     /// If another thread is starting one, and none is coming, waits for that: the new thread may already have arrived
     /// and taken another job, and then this job needs the next. If one is coming, the caller can rely on it.
-    pub(super) fn start_one<E>(
+    pub(super) fn start_one<T, E>(
         &self,
         is_due: impl FnOnce() -> bool,
-        start: impl FnOnce(usize) -> Result<(), E>,
-    ) -> Result<bool, E> {
-        let Some(mut backoff) = self.lock_backoff() else { return Ok(false) };
+        start: impl FnOnce(usize) -> Result<T, E>,
+    ) -> Option<Result<T, E>> {
+        let mut backoff = self.lock_backoff()?;
         let left = self.left.load(Relaxed);
         if left == 0 || !is_due() || backoff.holds() {
-            return Ok(false);
+            return None;
         }
         self.left.store(left - 1, Relaxed);
         self.coming.fetch_add(1, Relaxed);
@@ -68,7 +69,7 @@ impl ColdSeats {
             self.left.store(left, Relaxed);
             backoff.count_refusal();
         }
-        started.map(|()| true)
+        Some(started)
     }
 
     /// `None` if another thread is starting one, and one is coming.
@@ -104,8 +105,12 @@ mod tests {
                 if comes { Ok(()) } else { Err(()) }
             },
         );
-        assert_eq!(started, if asked.is_some() && !comes { Err(()) } else { Ok(asked.is_some()) });
+        assert_eq!(started, asked.map(|_| if comes { Ok(()) } else { Err(()) }));
         asked
+    }
+
+    fn refuse(_seat: usize) -> Result<(), ()> {
+        Err(())
     }
 
     #[test]
@@ -123,13 +128,13 @@ mod tests {
         seats.arrived(2);
         seats.arrived(3);
         assert_eq!(seats.coming(), 0);
-        assert_eq!(ColdSeats::new(2..2).start_one(|| true, |_| Err(())), Ok(false));
+        assert_eq!(ColdSeats::new(2..2).start_one(|| true, refuse), None);
     }
 
     #[test]
     fn a_cold_seat_that_is_no_longer_needed_is_not_started() {
         let seats = ColdSeats::new(1..2);
-        assert_eq!(seats.start_one(|| false, |_| Err(())), Ok(false));
+        assert_eq!(seats.start_one(|| false, refuse), None);
         assert!(seats.are_left());
     }
 
@@ -141,5 +146,27 @@ mod tests {
         // After the pause. When one has come, the next one is not made to wait.
         while ask(&seats, true).is_none() {}
         assert_eq!((seats.coming(), ask(&seats, false), ask(&seats, false)), (1, Some(2), Some(2)));
+    }
+
+    /// The thread has arrived by then, so that the next one is not left to it: the lock must be free.
+    #[test]
+    fn what_a_start_leaves_may_ask_for_the_next_when_it_is_dropped() {
+        struct AsksForNext<'a>(&'a ColdSeats);
+
+        impl Drop for AsksForNext<'_> {
+            fn drop(&mut self) {
+                assert!(self.0.backoff.try_lock().is_ok(), "it would wait for itself");
+                assert_eq!(ask(self.0, true), Some(2));
+            }
+        }
+
+        let seats = ColdSeats::new(1..3);
+        seats.arrived(0);
+        let start = |seat| {
+            seats.arrived(seat);
+            Ok::<_, ()>(AsksForNext(&seats))
+        };
+        assert!(seats.start_one(|| true, start).is_some_and(|started| started.is_ok()));
+        assert_eq!(seats.coming(), 1);
     }
 }

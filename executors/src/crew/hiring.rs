@@ -108,7 +108,7 @@ where
     pub(super) fn seat_one(&self, prepare: impl FnOnce(usize)) -> Result<(), SpawnError> {
         let seat = self.vacancies.take();
         prepare(seat);
-        let spawned = self.myself().spawn_worker(seat);
+        let spawned = self.myself().spawn_worker(seat).map(drop);
         spawned.inspect_err(|_| self.vacancies.give_back(seat))
     }
 

@@ -87,19 +87,22 @@ where
     /// not if the operating system refuses it; then the others do its work.
     pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
         let start = |seat| self.myself().spawn_worker(seat).map_err(|refused| (seat, refused));
-        // Logged when no lock is held any more: a logger may submit a job to this pool.
-        self.cold.start_one(is_due, start).unwrap_or_else(|(seat, refused)| {
-            if !matches!(refused, SpawnError::Over) {
+        match self.cold.start_one(is_due, start) {
+            None | Some(Err((_, SpawnError::Over))) => false,
+            Some(Ok(_outset)) => true,
+            Some(Err((seat, refused))) => {
+                // Logged when no lock is held any more: a logger may submit a job to this pool.
                 let refused = refused.into_build_error(None);
                 tell(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
+                false
             }
-            false
-        })
+        }
     }
 
     /// Starts the worker on `seat`; not if the crew is over, so that no hook is called after a wait for the end has
-    /// returned.
-    pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<(), SpawnError> {
+    /// returned. Returns what the caller has to drop when it holds no lock, see
+    /// [`spawn_expected`](Self::spawn_expected).
+    pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<Option<Arc<Outset>>, SpawnError> {
         if self.life.thread_may_start() {
             self.spawn_expected(self.expect_worker(), seat, Self::employ_worker)
         } else {
@@ -124,17 +127,20 @@ where
     /// Starts a thread for `seat`, on its core if it has one, that does `work`.
     pub(super) fn spawn(self: &Arc<Self>, seat: usize, work: fn(&Arc<Self>, usize)) -> Result<(), SpawnError> {
         self.life.thread_starts();
-        self.spawn_expected(false, seat, work)
+        self.spawn_expected(false, seat, work).map(drop)
     }
 
     /// The same for a thread that is counted already, also as active if it `is_active`. It is counted out if it is
     /// refused.
+    ///
+    /// Returns what has been shared with the thread, if anything: to be dropped by a caller that holds no lock, because
+    /// that may give memory back, and an allocator may submit jobs.
     fn spawn_expected(
         self: &Arc<Self>,
         is_active: bool,
         seat: usize,
         work: fn(&Arc<Self>, usize),
-    ) -> Result<(), SpawnError> {
+    ) -> Result<Option<Arc<Outset>>, SpawnError> {
         let outset = (self.core(seat).is_none() && self.starts_apart(seat)).then(Arc::<Outset>::default);
         let (crew, begins) = (Arc::clone(self), outset.clone());
         let missing = Missing { crew: self, is_active };
@@ -151,12 +157,11 @@ where
         })?;
         // From here on it signs off itself.
         mem::forget(missing);
-        // Borrowed, so that it is dropped without the lock: that may free it, and an allocator may submit jobs.
         if let Some(outset) = &outset {
             outset.send_elsewhere(&thread, &self.mask);
         }
         self.keep(&mut unjoined, thread);
-        Ok(())
+        Ok(outset)
     }
 
     /// All that a thread does on `seat`. The first one inherits from the thread that builds the pool where it may run,
