@@ -80,8 +80,9 @@ where
     /// Drops what waits if neither a handle nor a thread is left and the crew is not over: a user's parker has panicked
     /// on each worker. No other thread would drop it, and a future that waits keeps the crew.
     ///
-    /// To be called when no handle is left and when a thread has been counted out: the lock under which the former is
-    /// recorded makes the later of the two see both.
+    /// To be called when no handle is left and when a thread has been counted out, also one that was refused: the lock
+    /// under which the former is recorded makes the later of the two see both. (Not after a late shift was refused:
+    /// its submitter drops what waits if jobs are to be dropped, and otherwise the crew is over.)
     pub(super) fn give_up_if_deserted(&self) {
         // Where workers come and go, there may be none at any time. (Users do not choose the parker there.)
         let is_deserted = || self.unjoined.nobody_waits() && self.life.threads() == 0;
@@ -206,7 +207,10 @@ pub(super) mod tests {
     use std::{
         ops::Range,
         panic::AssertUnwindSafe,
-        sync::{Arc, mpsc},
+        sync::{
+            Arc,
+            mpsc::{self, TryRecvError},
+        },
         thread::{self, ThreadId},
     };
 
@@ -431,6 +435,22 @@ pub(super) mod tests {
         crew.close();
         assert!(crew.end_if_due());
         with_job_of_recorder(&crew, || crew.stand_in(|worker| worker.run_once(Job::new(|| ()))));
+    }
+
+    /// As if parkers had panicked on all workers, and the last of these, or the last handle, had gone while a job tried
+    /// to start another: neither has given up the crew, because of that thread.
+    #[test]
+    fn a_deserted_crew_is_given_up_when_a_cold_thread_is_refused() {
+        let options = Options { stack_size: TOO_LARGE_FOR_ANY_SYSTEM, ..Options::new() };
+        let crew = Crew::start(setup(0..1, options)).expect("there is no thread to be refused");
+        let (tell, told) = mpsc::channel();
+        crew.source.inject((), Closure(move || assert!(tell.send(()).is_ok(), "it would tell if it ran")));
+        crew.unjoined.last_waiter_left();
+        crew.close();
+        assert_eq!(told.try_recv(), Err(TryRecvError::Empty), "nothing gives up the crew");
+        crew.call_one(Origin::Outside);
+        assert_eq!(told.try_recv(), Err(TryRecvError::Disconnected), "the job was dropped");
+        assert!(crew.life.is_over());
     }
 
     #[cfg(feature = "elastic-exec")]

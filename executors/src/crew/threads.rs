@@ -94,6 +94,8 @@ where
                 // Logged when no lock is held any more: a logger may submit a job to this pool.
                 let refused = refused.into_build_error(None);
                 tell(|| log::error!("{} goes on without worker {seat}: {refused}", self.name()));
+                // The last handle, or the last thread, may have gone while this one was expected.
+                guard(|| self.give_up_if_deserted());
                 false
             }
         }
