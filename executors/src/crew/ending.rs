@@ -219,7 +219,7 @@ pub(super) mod tests {
         setup_of(Terms::fixed(1), cold, FifoSource::new(), options)
     }
 
-    fn setup_of<S>(
+    pub(in crate::crew) fn setup_of<S>(
         terms: Terms,
         cold: Range<usize>,
         source: S,

@@ -51,8 +51,14 @@ where
         self.account.settle();
         let may_go_on = self.crew.parker.start_looking(self.seat);
         let mut look = self.how_to_look(may_go_on);
-        if look == Look::Active {
-            if let Some(job) = self.search_for_a_while() {
+        let begin = Instant::now();
+        // Not when it sleeps, which may be long after that.
+        let deadline = self.deadline(begin);
+        let mut rests_at = begin;
+        if look == Look::Active
+            && let Some(spin) = self.spin()
+        {
+            if let Some(job) = self.watch(begin, spin, deadline, || self.crew.life.is_awaited(), || self.search()) {
                 self.outlook.finds();
                 return Some(self.found(job));
             }
@@ -60,8 +66,9 @@ where
                 // That thread may submit the next job as soon as all are idle.
                 look = Look::Idle;
             }
+            rests_at = Instant::now();
         }
-        self.await_job(look)
+        self.await_job(look, rests_at, deadline)
     }
 
     /// How it looks, if the parker says that it `may_go_on`, or it is new.
@@ -95,20 +102,18 @@ where
         self.crew.parker.start_looking(self.seat);
         match self.search() {
             Some(job) => Some(self.found(job)),
-            None => self.await_job(Look::Not),
+            None => self.await_job(Look::Not, Instant::now(), None),
         }
     }
 
-    /// Sleeps until there is a job; an idle `look` comes first, an active one is over. `None` as for
+    /// Sleeps, from `now` on, until there is a job; an idle `look` comes first, an active one is over. `None` as for
     /// [`look_for_job`](Self::look_for_job).
-    fn await_job(&self, look: Look) -> Option<Job> {
+    fn await_job(&self, look: Look, now: Instant, deadline: Option<Instant>) -> Option<Job> {
         let mut nap = Nap::default();
-        let begin = Instant::now();
-        let burst = self.outlook.rests(begin, self.meter.read().runs(), self.spin().filter(|_| look == Look::Active));
+        let burst = self.outlook.rests(now, self.meter.read().runs(), self.spin().filter(|_| look == Look::Active));
         if let Some(jobs) = burst {
             self.crew.precedence.learns(jobs);
         }
-        let deadline = self.deadline(begin);
         let mut first = Some(look);
         loop {
             self.rest(first.take(), nap, deadline);
@@ -133,20 +138,20 @@ where
         }
     }
 
-    fn search_for_a_while(&self) -> Option<Job> {
-        self.watch(|| self.crew.life.is_awaited(), || self.search())
-    }
-
-    /// Looks around for as long as the pool is set to, and calls `then` whenever there is a job, until that returns
-    /// something.
+    /// Looks around, from `begin` on for `spin`, but not after the `deadline` if the worker is to leave then; and calls
+    /// `then` whenever there is a job, until that returns something.
     ///
     /// Meanwhile it yields the core: a thread that waits for the last job may just have been woken there, and submit
     /// the next. It ends early if a thread waits for that: if the pool is closed, or if `is_awaited` says so.
-    fn watch<R>(&self, is_awaited: impl Fn() -> bool, then: impl Fn() -> Option<R>) -> Option<R> {
-        let spin = self.spin()?;
+    fn watch<R>(
+        &self,
+        begin: Instant,
+        spin: Duration,
+        deadline: Option<Instant>,
+        is_awaited: impl Fn() -> bool,
+        then: impl Fn() -> Option<R>,
+    ) -> Option<R> {
         let mut courtesy = self.courtesy().spread_over(spin);
-        let begin = Instant::now();
-        let deadline = self.deadline(begin);
         while !self.crew.life.is_closed() && !is_awaited() {
             for _ in 0..8 {
                 if self.crew.source.has_jobs_for(&self.local)
@@ -264,7 +269,7 @@ where
             }
     }
 
-    /// When a worker that runs out of jobs `now` may leave, if it may.
+    /// When a worker that has run out of jobs `now` may leave, if it may.
     fn deadline(&self, now: Instant) -> Option<Instant> {
         if S::ELASTIC { now.checked_add(self.crew.terms.keep_alive) } else { None }
     }
@@ -297,7 +302,8 @@ where
     /// `first` is how it looks at its first rest; `None` at later ones.
     fn rest(&self, first: Option<Look>, nap: Nap, deadline: Option<Instant>) {
         self.become_idle();
-        let is_called_for = first.is_some() && self.sees_the_end() || first == Some(Look::Idle) && self.sees_a_job();
+        let is_called_for =
+            first.is_some() && self.sees_the_end() || first == Some(Look::Idle) && self.sees_a_job(deadline);
         if !is_called_for {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap, deadline),
@@ -308,8 +314,9 @@ where
     }
 
     /// Whether a job comes while the worker looks.
-    fn sees_a_job(&self) -> bool {
-        let is_there = self.watch(|| false, || Some(())).is_some();
+    fn sees_a_job(&self, deadline: Option<Instant>) -> bool {
+        let Some(spin) = self.spin() else { return false };
+        let is_there = self.watch(Instant::now(), spin, deadline, || false, || Some(())).is_some();
         if is_there {
             self.outlook.finds();
         }
@@ -358,5 +365,75 @@ where
         while !self.crew.source.has_jobs_for(&self.local) && !self.crew.end_if_due() && !is_to_leave() {
             backoff.snooze();
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", feature = "elastic-exec", not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::{
+        crew::{Setup, Terms, ending::tests::setup_of},
+        job::Closure,
+        options::Options,
+        parker::{DynamicThreadData, ParkResult, StaticParker},
+        source::shared::{SharedSource, Worth},
+    };
+    use std::sync::mpsc;
+
+    /// Tells of each nap how long it was to be.
+    #[derive(Clone)]
+    struct TellsOfNaps(StaticParker<DynamicThreadData>, mpsc::Sender<Duration>);
+
+    impl Parker for TellsOfNaps {
+        fn max_threads(&self) -> Option<usize> {
+            self.0.max_threads()
+        }
+
+        fn init(&self, thread_id: usize) {
+            self.0.init(thread_id);
+        }
+
+        fn leave(&self, thread_id: usize) {
+            self.0.leave(thread_id);
+        }
+
+        fn prepare_park(&self, thread_id: usize) {
+            self.0.prepare_park(thread_id);
+        }
+
+        fn abort_park(&self, thread_id: usize) {
+            self.0.abort_park(thread_id);
+        }
+
+        fn park(&self, thread_id: usize) -> ParkResult {
+            self.0.park(thread_id)
+        }
+
+        fn nap(&self, thread_id: usize, duration: Duration) {
+            self.1.send(duration).expect("the test listens");
+            self.0.nap(thread_id, duration);
+        }
+
+        fn unpark_one(&self) {
+            self.0.unpark_one();
+        }
+
+        fn unpark_all(&self) {
+            self.0.unpark_all();
+        }
+    }
+
+    /// It could look for much longer than it may stay, and so has no time left when it sleeps.
+    #[test]
+    fn the_time_in_which_a_worker_looks_counts_as_idle() {
+        let (tell, told) = mpsc::channel();
+        let terms = Terms { core: 0, max: 1, only_replaces: false, keep_alive: Duration::from_millis(10) };
+        let options = Options { idle: Some(Idle::Park { spin: Duration::from_secs(1000) }), ..Options::new() };
+        let Setup { cold, source, parker, charter, options, .. } = setup_of(terms, 0..0, SharedSource::new(), options);
+        let crew = Crew::new(Setup { terms, cold, source, parker: TellsOfNaps(parker, tell), charter, options });
+        crew.put_from_outside(Worth::Kept, Closure(|| ()));
+        assert_eq!(told.recv(), Ok(Duration::ZERO));
+        crew.close();
+        assert!(crew.await_end(None));
     }
 }
