@@ -184,7 +184,7 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// May be called any number of times and by many threads; on a pool that is already closed it only waits.
     ///
     /// The limit does not cover the destructors of thread-locals that jobs have left on the pool's threads: once the
-    /// workers are done, it waits for these, however long they take.
+    /// workers are done, it waits for these, however long they take; but not if such a destructor calls it.
     ///
     /// # Errors
     ///

@@ -436,7 +436,7 @@ macro_rules! any_crew {
 
             tests! { $subject;
                 building: start_hooks_may_spawn;
-                closing: shutdown_waits_for_destructors_of_thread_locals;
+                closing: shutdown_waits_for_destructors_of_thread_locals destructors_of_thread_locals_may_shut_down;
                 waiting: a_waiter_is_released_though_a_new_job_comes;
             }
         }

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::support::{
     gate::Gate,
-    log_book, threads,
+    log_book,
+    on_drop::OnDrop,
+    threads,
     watchdog::{PATIENCE, until},
 };
 use executors::{CanExecute, Executor, Pool, Rejected, ShutdownError, WaitError, try_execute_locally};
@@ -471,6 +473,33 @@ pub(crate) fn shutdown_waits_for_destructors_of_thread_locals(subject: &impl Cre
             let (report, dropped) = waiter.join().expect("no panic");
             assert!(report.is_ok() && dropped == 1, "{report:?}, {dropped}");
         });
+    });
+}
+
+/// Two such destructors shut their pool down, and then wait for each other.
+pub(crate) fn destructors_of_thread_locals_may_shut_down(subject: &impl Crew) {
+    type Destructor = OnDrop<Box<dyn FnOnce()>>;
+
+    thread_local!(static LEFT: Cell<Option<Destructor>> = const { Cell::new(None) });
+
+    with_pool(subject, 2, |pool| {
+        let (both_run, both_wait) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+        let (tell, told) = mpsc::channel();
+        for _ in 0..2 {
+            let (own, both_run, both_wait, tell) =
+                (pool.clone(), Arc::clone(&both_run), Arc::clone(&both_wait), tell.clone());
+            pool.execute(move || {
+                both_run.wait();
+                let shut_down = move || {
+                    // A panic here would end the process.
+                    _ = tell.send(own.shutdown_timeout(PATIENCE).is_ok());
+                    both_wait.wait();
+                };
+                LEFT.set(Some(OnDrop::new(Box::new(shut_down))));
+            });
+        }
+        pool.shutdown_async();
+        assert_eq!([told.recv(), told.recv()], [Ok(true); 2]);
     });
 }
 
