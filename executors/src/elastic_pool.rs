@@ -236,9 +236,9 @@ impl ThreadPool {
     /// counts as idle from when it is hired until it takes its first job. One that looks for a last moment before it
     /// sleeps may still count as busy.
     ///
-    /// `idle` of [`stats`](crate::Pool::stats) is a different count: there a worker that searches for a job is busy,
-    /// and one that has been woken but does not search yet is idle. So the two may differ at any moment, except when
-    /// all workers sleep.
+    /// `idle` of [`stats`](crate::Pool::stats) is a different count: there a worker is busy already when it begins to
+    /// search for a job, and may be so while it looks around for more, see [`busy`](crate::Stats::busy). So the two may
+    /// differ at any moment, except when all workers sleep.
     ///
     /// # Examples
     ///

@@ -290,10 +290,14 @@ pub(crate) mod sealed {
 pub struct Stats {
     /// Worker threads that exist, or are being started; not those that would be started if there were jobs for them.
     pub workers: usize,
-    /// Workers that neither run jobs nor search for some. (`idle_count` of the elastic pool counts all workers that
-    /// have no job.)
+    /// Workers that are not busy. (`idle_count` of the elastic pool counts all workers that have no job.)
     pub idle: usize,
-    /// Workers that run jobs or search for some.
+    /// Workers that run jobs, search for some, or have a start hook to call. One that has run out of jobs may look
+    /// around for others for a while; it counts as idle meanwhile if it [spins](crate::Idle::Spin), if a thread waits
+    /// in [`join`](Pool::join), or in an elastic pool that can start more workers.
+    ///
+    /// Another thread that runs jobs of the pool in place of a worker, or drops some, counts as a busy worker, as far
+    /// as there are workers that are not busy.
     pub busy: usize,
     /// Jobs that wait to be run.
     pub queued: usize,
