@@ -30,6 +30,8 @@ mod shared_count;
 mod staff;
 mod stakes;
 mod sweep;
+#[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", not(executors_loom)))]
+mod tests;
 mod threads;
 mod unjoined;
 mod vacancies;

@@ -325,7 +325,7 @@ impl SpawnError {
 #[cfg(all(test, target_os = "linux", feature = "cb-channel-exec", not(executors_loom)))]
 mod tests {
     use super::*;
-    use crate::{crew::ending::tests::setup, job::Closure, local, options::Options};
+    use crate::{crew::tests::setup, job::Closure, local, options::Options};
     use std::sync::mpsc;
 
     #[test]

@@ -372,7 +372,7 @@ where
 mod tests {
     use super::*;
     use crate::{
-        crew::{Setup, Terms, ending::tests::setup_of},
+        crew::{Setup, Terms, tests::setup_of},
         job::Closure,
         options::Options,
         parker::{DynamicThreadData, ParkResult, StaticParker},
