@@ -1,11 +1,10 @@
 //! Building a pool with custom options.
 
 use crate::{
-    containment::Contained,
     error::BuildError,
-    options::{Fairness, Idle, Options, Placement},
+    options::{Fairness, Idle, Options, Placement, callback},
 };
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{any::Any, time::Duration};
 
 /// A pool that a [`Builder`] can build. Implemented by the pools of this crate.
 pub trait Build: Sized + sealed::Recipe {}
@@ -170,7 +169,7 @@ impl<P: Build> Builder<P> {
     /// that many [preheated](Self::preheat) threads. If the system refuses one of these, they wait for ever, and
     /// [`build`](Self::build) waits for them.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_start = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
+        self.options.on_start = Some(callback(Box::new(hook)));
         self
     }
 
@@ -183,7 +182,7 @@ impl<P: Build> Builder<P> {
     ///
     /// A panic in the hook is caught and reported like a job's, but not counted.
     pub fn on_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.options.on_stop = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))));
+        self.options.on_stop = Some(callback(Box::new(hook)));
         self
     }
 
@@ -209,7 +208,7 @@ impl<P: Build> Builder<P> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn panic_handler(mut self, handler: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
-        self.options.panic_handler = Some(Arc::new(AssertUnwindSafe(Contained::new(Box::new(handler)))));
+        self.options.panic_handler = Some(callback(Box::new(handler)));
         self
     }
 

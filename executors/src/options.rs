@@ -146,15 +146,22 @@ pub enum Placement {
     Cores(Vec<usize>),
 }
 
+/// What a user gives to a pool to be called.
+///
+/// Unwind safety is asserted so that pools are unwind-safe, as those of 0.10 were. Workers call hooks and handlers
+/// inside their own containment; what these share with the rest of the program is `Sync`, and does not concern a pool's
+/// handle.
+pub(crate) type Callback<F> = Arc<AssertUnwindSafe<Contained<Box<F>>>>;
+
+pub(crate) fn callback<F: ?Sized>(function: Box<F>) -> Callback<F> {
+    Arc::new(AssertUnwindSafe(Contained::new(function)))
+}
+
 /// Called when a worker starts or stops, with the worker's index.
-pub(crate) type WorkerHook = Arc<AssertUnwindSafe<Contained<Box<dyn Fn(usize) + Send + Sync>>>>;
+pub(crate) type WorkerHook = Callback<dyn Fn(usize) + Send + Sync>;
 
 /// Called with the payload of a job's panic.
-///
-/// Unwind safety is asserted here and above so that pools are unwind-safe, as those of 0.10 were. Workers call hooks
-/// and handlers inside their own containment; what these share with the rest of the program is `Sync`, and does not
-/// concern a pool's handle.
-pub(crate) type PanicHandler = Arc<AssertUnwindSafe<Contained<Box<dyn Fn(&(dyn Any + Send)) + Send + Sync>>>>;
+pub(crate) type PanicHandler = Callback<dyn Fn(&(dyn Any + Send)) + Send + Sync>;
 
 /// Everything that can be chosen about a pool.
 #[derive(Clone)]

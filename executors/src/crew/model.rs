@@ -20,16 +20,15 @@ pub(crate) use jobs::{Pair, Tally, opens, passes};
 use super::{Charter, Handle, Setup, Terms, delivery::Admission};
 use crate::{
     backing::Backing,
-    containment::Contained,
     job::Job,
-    options::{Fairness, Idle, Options},
+    options::{Fairness, Idle, Options, callback},
     parker::{self, DynamicThreadData, Origin, Parker, StaticParker},
     source::Source,
     sync::{Gate, check, check_at_length, check_reaching, thread},
     time_slice::TimeSlice,
 };
 use jobs::{OnDrop, spawn};
-use std::{fmt::Debug, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{fmt::Debug, sync::Arc, time::Duration};
 use trays::ModelSource;
 
 type ModelParker = StaticParker<DynamicThreadData>;
@@ -52,8 +51,7 @@ fn the_first_only(seat: usize) -> String {
 }
 
 fn with_a_hook() -> Options {
-    let hook: Box<dyn Fn(usize) + Send + Sync> = Box::new(|_seat| ());
-    Options { on_start: Some(Arc::new(AssertUnwindSafe(Contained::new(hook)))), ..Options::new() }
+    Options { on_start: Some(callback(Box::new(|_seat| ()))), ..Options::new() }
 }
 
 fn setup<S, P>(terms: Terms, source: S, parker: P) -> Setup<S, P> {

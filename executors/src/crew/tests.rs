@@ -1,16 +1,6 @@
 //! Tests of a whole crew, mostly of its end, in situations to which no pool can be brought.
 
 use super::{Charter, Crew, Setup, Terms};
-use crate::{
-    containment::Contained,
-    job::Closure,
-    local,
-    options::{Fairness, Idle, Options, WorkerHook},
-    parker::{self, DynamicThreadData, Origin, Parker, StaticParker},
-    placement::Mask,
-    source::{Source, fifo::FifoSource},
-    time_slice::TimeSlice,
-};
 #[cfg(feature = "dispatcher-exec")]
 use crate::{
     crew::delivery::Admission,
@@ -27,6 +17,15 @@ use crate::{
         mail::{MailSource, Theft},
     },
 };
+use crate::{
+    job::Closure,
+    local,
+    options::{Fairness, Idle, Options, WorkerHook, callback},
+    parker::{self, DynamicThreadData, Origin, Parker, StaticParker},
+    placement::Mask,
+    source::{Source, fifo::FifoSource},
+    time_slice::TimeSlice,
+};
 #[cfg(feature = "elastic-exec")]
 use crate::{
     job::Job,
@@ -40,7 +39,6 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{
     ops::Range,
-    panic::AssertUnwindSafe,
     sync::{
         Arc,
         mpsc::{self, TryRecvError},
@@ -78,7 +76,7 @@ fn crew_without_thread(options: Options) -> Arc<Crew<FifoSource, impl Parker + '
 fn hook() -> (WorkerHook, mpsc::Receiver<usize>) {
     let (tell, told) = mpsc::channel();
     let hook = move |seat| tell.send(seat).expect("the test listens");
-    (Arc::new(AssertUnwindSafe(Contained::new(Box::new(hook)))), told)
+    (callback(Box::new(hook)), told)
 }
 
 /// A job that submits another to its own crew, and a channel that tells when the other runs.
