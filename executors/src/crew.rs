@@ -105,7 +105,8 @@ pub(crate) struct Crew<S: Source, P> {
     life: Life,
     holds: SharedCount,
     stakes: SharedCount,
-    /// For starting threads, each of which gets a reference.
+    /// For threads that are started, and for others while they do a worker's work. Each of them has a reference of its
+    /// own, because what its account gives back may be the last other one.
     this: Weak<Self>,
     employer: Employer,
     terms: Terms,
