@@ -23,7 +23,7 @@ const YIELDS: u32 = if cfg!(executors_loom) { 0 } else { 8 };
 /// Longer than it takes to wake a thread that sleeps on an idle core, and no longer than starting a thread takes.
 pub(crate) const LONGEST_CALL: Duration = Duration::from_micros(50);
 
-/// Longer than a thread takes to submit the next job.
+/// Longer than a thread takes to submit the next job. A yield that takes this long was late.
 pub(crate) const LONG_WAIT: Duration = Duration::from_micros(300);
 
 /// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
