@@ -196,7 +196,7 @@ where
 
     /// Starts a thread if no thread is free and that `is_due`. Returns whether it comes.
     fn starts_one(&self, is_due: impl Fn() -> bool) -> bool {
-        !self.parker.is_anybody_free() && is_due() && self.start_late(is_due)
+        !self.parker.is_anybody_free() && is_due() && self.start_cold(is_due)
     }
 
     /// Whether there are more jobs than threads on the way that will look for some, where all jobs may run at once.

@@ -118,7 +118,7 @@ where
         // S2 of the jobs pairs with the fence in `run_what_is_left` and that in `discard_backlog`, or with the recall
         // there: either that thread sees the jobs, or we see that the crew is over, or discards.
         if self.life.is_discarding_or_over() {
-            self.settle_late_jobs();
+            self.see_to_late_jobs();
         }
     }
 
@@ -136,26 +136,26 @@ where
         }
     }
 
-    /// [Settles](Self::settle) jobs that were admitted just before the end and put in just after it, on one more
-    /// thread: all workers may be busy. On this thread only if the operating system refuses the other: destructors of
-    /// other jobs may wait for this one, or for a lock that it holds.
+    /// [Runs or drops](Self::run_or_discard_the_rest) jobs that were admitted just before the end and put in just after
+    /// it, on one more thread: all workers may be busy. On this thread only if the operating system refuses the other:
+    /// destructors of other jobs may wait for this one, or for a lock that it holds.
     ///
     /// Not in the middle of a start of another thread, for a job that an allocator has submitted there: the start was
     /// for a job that was submitted before, and when that has been announced, its submitter comes here.
     #[cold]
-    fn settle_late_jobs(&self) {
+    fn see_to_late_jobs(&self) {
         if self.source.len() == 0 || self.unjoined.are_locked_here() {
             return; // another thread has taken them, or they are left to a call further out on this thread's stack
         }
         let seat = self.vacancies.take();
-        if self.myself().spawn(seat, |crew, seat| crew.settle(Worker::stranger(crew, seat))).is_err() {
+        if self.myself().spawn(seat, |crew, seat| crew.run_or_discard_the_rest(Worker::stranger(crew, seat))).is_err() {
             self.vacancies.give_back(seat);
-            self.stand_in(|worker| self.settle(worker));
+            self.stand_in(|worker| self.run_or_discard_the_rest(worker));
         }
     }
 
     /// Runs what is left, or drops it, if jobs are to be dropped.
-    fn settle(&self, worker: Worker<'_, S, P>) {
+    fn run_or_discard_the_rest(&self, worker: Worker<'_, S, P>) {
         if self.life.is_discarding() {
             self.discard_backlog();
         } else {

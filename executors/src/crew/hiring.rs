@@ -40,14 +40,14 @@ where
         let jobs = || source.len();
         // Asked twice, so that the back-off is locked only if a worker is due.
         let is_due = |fill_core| terms.want_more(life.roll(), jobs, fill_core) && !self.is_backing_off();
-        let hire = |fill_core| is_due(fill_core) && life.hire(terms, jobs, fill_core) && self.employ();
+        let hire = |fill_core| is_due(fill_core) && life.hire(terms, jobs, fill_core) && self.start_hired();
         if (0..for_core).all(|_| hire(true)) {
             while hire(false) {}
         }
     }
 
     /// Starts a thread for a worker that has been counted. Returns whether that succeeded; not if the crew is over.
-    fn employ(&self) -> bool {
+    fn start_hired(&self) -> bool {
         match self.seat_one(|_seat| ()) {
             Ok(()) => {
                 self.backoff().end();

@@ -70,7 +70,7 @@ where
                 let crew = meeting.lock().unwrap_or_else(PoisonError::into_inner).take();
                 drop(meeting);
                 if let Some(crew) = crew {
-                    crew.serve(seat, true, Self::employ_worker);
+                    crew.serve(seat, true, Self::run_worker);
                 }
             }
         };
@@ -85,7 +85,7 @@ where
 
     /// Starts the worker of the next cold seat, if that is due. Returns whether it comes: not if the crew is over, and
     /// not if the operating system refuses it; then the others do its work.
-    pub(super) fn start_late(&self, is_due: impl FnOnce() -> bool) -> bool {
+    pub(super) fn start_cold(&self, is_due: impl FnOnce() -> bool) -> bool {
         let start = |seat| self.myself().spawn_worker(seat).map_err(|refused| (seat, refused));
         match self.cold.start_one(is_due, start) {
             None | Some(Err((_, SpawnError::Over))) => false,
@@ -106,7 +106,7 @@ where
     /// [`spawn_expected`](Self::spawn_expected).
     pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<Option<Arc<Outset>>, SpawnError> {
         if self.life.thread_may_start() {
-            self.spawn_expected(self.expect_worker(), seat, Self::employ_worker)
+            self.spawn_expected(self.expect_worker(), seat, Self::run_worker)
         } else {
             Err(SpawnError::Over)
         }
@@ -122,7 +122,7 @@ where
         has_hook
     }
 
-    fn employ_worker(self: &Arc<Self>, seat: usize) {
+    fn run_worker(self: &Arc<Self>, seat: usize) {
         Worker::new(self, seat).work();
     }
 

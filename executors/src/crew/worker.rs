@@ -85,7 +85,7 @@ where
             return self.at_post(|| self.falls_out());
         }
         self.on_duty(|| {
-            let mut found = self.settle_in();
+            let mut found = self.find_first_job();
             while let Some(job) = found {
                 self.run_or_discard(job);
                 while let Err(payload) = contain(|| self.run_own_jobs()) {

@@ -94,7 +94,7 @@ where
 
     /// The first job. A worker that was started for a job finds it, and then sees to the rest: others may have relied
     /// on it while it was coming (F3).
-    pub(super) fn settle_in(&self) -> Option<Job> {
+    pub(super) fn find_first_job(&self) -> Option<Job> {
         self.outlook.begins(Instant::now(), self.meter.read().runs());
         if S::ELASTIC {
             return self.look_for_job();
