@@ -135,7 +135,7 @@ impl Bell {
 
     /// Blocks until `attempt` returns something, at most until the `deadline` and as long as `in_vain` does not hold.
     /// That is asked before each attempt: what made the wait vain must not let an attempt succeed. Where each success
-    /// takes away something of which others are left, [`ring_for_one`](Self::ring_for_one) is enough for one more.
+    /// takes one of several like things away, [`ring_for_one`](Self::ring_for_one) is enough for one more of them.
     pub(crate) fn wait_for<T>(
         &self,
         deadline: Option<Instant>,
@@ -178,9 +178,9 @@ impl Bell {
     fn wait(&self, deadline: Option<Instant>, mut met: impl FnMut(&mut usize) -> bool) -> bool {
         let mut guard = self.lock();
         self.listeners.fetch_add(1, SeqCst);
-        // Pairs with the fence in `ring`, and with one between a change and `is_awaited`: either the thread that makes
-        // the change sees that it is counted here, or this one's look sees the change. It is the fences that order
-        // this; the accesses to `listeners` need not be SeqCst.
+        // Pairs with the fence in `finds_listeners`, and with one between a change and `is_awaited`: either the thread
+        // that makes the change sees that it is counted here, or this one's look sees the change. It is the fences that
+        // order this; the accesses to `listeners` need not be SeqCst.
         fence(SeqCst);
         let mut courtesy = Courtesy::new();
         let holds = loop {

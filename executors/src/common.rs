@@ -115,7 +115,7 @@ pub trait Executor: CanExecute + Clone + Send {
     /// It does not wait for a suspended future, which is dropped if it is woken after the end: await its handle first.
     ///
     /// The limit does not cover the destructors of thread-locals that jobs have left on the pool's threads: once the
-    /// workers are done, it waits for these, however long they take.
+    /// workers are done, it waits for these, however long they take; but not if such a destructor calls it.
     ///
     /// # Errors
     ///

@@ -32,6 +32,7 @@ mod topics {
     pub(crate) mod dropping;
     #[cfg(feature = "_futures")]
     pub(crate) mod futures;
+    #[cfg(feature = "_futures")]
     pub(crate) mod groups;
     pub(crate) mod handles;
     pub(crate) mod idling;

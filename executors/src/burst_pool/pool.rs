@@ -226,7 +226,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// `timeout`.
     ///
     /// The limit does not cover the destructors of thread-locals that handlers have left on the pool's threads: once
-    /// the workers are done, it waits for these, however long they take.
+    /// the workers are done, it waits for these, however long they take; but not if such a destructor calls it.
     ///
     /// # Errors
     ///

@@ -114,11 +114,11 @@ impl StealingSource {
     fn search_everywhere(&self, local: &StealingLocal, meter: &Meter) -> Option<Job> {
         insist(|| {
             let own = if self.may_have_own(local) { self.take_own(local) } else { Ok(None) };
-            // If another thread is just taking own jobs, more than one from outside would delay the rest of them.
-            let most = if own.is_ok() { BATCH } else { 1 };
-            let outside = iter::once_with(|| self.take_from_outside(local, most));
+            // If another thread is just taking own jobs, more than one of other jobs would delay the rest of them.
+            let most = if own.is_ok() { usize::MAX } else { 1 };
+            let outside = iter::once_with(|| self.take_from_outside(local, most.min(BATCH)));
             let stolen = iter::once_with(|| {
-                let stolen = self.steal(local, meter);
+                let stolen = self.steal(local, most, meter);
                 if let Ok(Some(_)) = stolen {
                     meter.stole();
                 }

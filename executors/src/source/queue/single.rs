@@ -24,7 +24,8 @@
 //!
 //! Jobs go from the detour to the lane, and never back. The detour's length is lowered after the lane's count has been
 //! raised (both stored with Release, and loaded with Acquire). So a thread that looks into the detour and then into the
-//! lane overlooks none.
+//! lane overlooks none; and one that takes a job looks again if others have emptied the lane meanwhile, but not the
+//! detour.
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -169,7 +170,9 @@ impl SingleLane {
         match self.lane.back() {
             Some(mut back) => {
                 self.detour.lead_back(&mut back, None);
-                self.lane.take_first(hand)
+                self.lane.take_first(hand)?;
+                // Others may have taken all that was led back, and not what was left behind it.
+                if hand.is_full() || !self.detour.is_used() { Ok(()) } else { Err(Busy) }
             }
             None => self.detour.take_first_behind(&self.lane).ok_or(Busy).map(|job| hand.put(job)),
         }
@@ -228,7 +231,7 @@ impl Detour {
         jobs.drain(..led).for_each(|job| lane.push(job));
         match new {
             Some(new) if jobs.is_empty() => lane.push(new),
-            // There is room, unless there were none: nothing is allocated.
+            // Some have just been taken out, so there is room: nothing is allocated.
             new => jobs.extend(new),
         }
         if jobs.is_empty() {

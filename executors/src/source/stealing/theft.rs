@@ -9,14 +9,14 @@ use crate::{
 use std::{hint, iter};
 
 impl StealingSource {
-    /// Takes jobs of another worker that has some, beginning with the nearest.
-    pub(super) fn steal(&self, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
+    /// Takes jobs of another worker that has some, `most` at the most, beginning with the nearest.
+    pub(super) fn steal(&self, local: &StealingLocal, most: usize, meter: &Meter) -> Result<Option<Job>, Busy> {
         // What others push after this look is announced after it; and what came to them out of the lanes, at which this
         // worker looked before, was shown before it was gone from there.
         if self.shown.iter().all(|seat| seat == local.seat) {
             return Ok(None);
         }
-        first_found(self.victims(local).map(|victim| self.steal_from(victim, local, meter)))
+        first_found(self.victims(local).map(|victim| self.steal_from(victim, local, most, meter)))
     }
 
     /// Those that are shown, beginning with the nearest.
@@ -29,8 +29,15 @@ impl StealingSource {
         victims.copied().filter(|&seat| self.shown.contains(seat))
     }
 
-    /// A part of the job that the victim runs comes first: what has begun is finished before something else begins.
-    fn steal_from(&self, victim: usize, local: &StealingLocal, meter: &Meter) -> Result<Option<Job>, Busy> {
+    /// A part of the job that the victim runs comes first, unless another thread is at it: what has begun is finished
+    /// before something else begins.
+    fn steal_from(
+        &self,
+        victim: usize,
+        local: &StealingLocal,
+        most: usize,
+        meter: &Meter,
+    ) -> Result<Option<Job>, Busy> {
         let part = iter::once_with(|| {
             let part = self.take_part(victim, local, |forks| is_worth_stealing(|| forks.parts()), || true)?;
             Ok(part.map(|part| {
@@ -41,12 +48,12 @@ impl StealingSource {
         let from_ring = iter::once_with(|| match self.seats[victim].ring.get() {
             Some(ring) if is_worth_stealing(|| ring.jobs()) => {
                 // A single job needs no room.
-                ring.steal_half(&local.ring, || self.make_room(local))
+                ring.steal_half(&local.ring, || if most > 1 { self.make_room(local) } else { 0 })
             }
             _ => Ok(None),
         });
         let from_spill = iter::once_with(|| match self.spilled(victim) {
-            Some(spill) => self.take_batch(local, spill, |_| BATCH),
+            Some(spill) => self.take_batch(local, spill, |_| most.min(BATCH)),
             None => Ok(None),
         });
         first_found(part.chain(from_ring).chain(from_spill))

@@ -143,6 +143,21 @@ fn a_job_overtakes_none_that_is_left_in_the_detour() {
     });
 }
 
+/// Neither goes without because the other has taken the one job that was led back to the lane.
+#[test]
+fn each_of_two_consumers_finds_one_of_two_jobs() {
+    check(2, || {
+        let (queue, _order) = with_in_the_detour(2);
+        let consumer = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || take_one(&queue))
+        };
+        assert!(take_one(&queue));
+        assert!(consumer.join().unwrap());
+        assert!(queue.is_empty());
+    });
+}
+
 /// One of two consumers finds the job that was there before, though it may be on its way to the lane.
 #[test]
 fn two_consumers() {
