@@ -22,7 +22,7 @@ mod wake;
 
 #[cfg(test)]
 pub(crate) use self::bursts::mock::burst;
-pub(crate) use self::open_latency::{ACHIEVED_PART, GIVEN_LATE, P99};
+pub(crate) use self::open_latency::columns as open_latency_columns;
 pub use self::{
     avalanche::Avalanche,
     blocking::Blocking,
@@ -235,6 +235,12 @@ const fn micros(column: &'static str, name: &'static str) -> Metric {
 /// A time in microseconds for machines, and in milliseconds for people.
 const fn millis(column: &'static str, name: &'static str) -> Metric {
     Metric::new(column, [name, "ms"]).scaled(1e-3)
+}
+
+/// The ends of the interval of the first figure, where that is of single times: the row fills them in, which knows the
+/// samples of all processes.
+fn ends_of_interval(time: fn(&'static str, &'static str) -> Metric, [low, high]: [&'static str; 2]) -> [Figure; 2] {
+    [(low, "95% low"), (high, "95% high")].map(|(column, name)| time(column, name).figure(None))
 }
 
 /// The percentile of `times` that `part` of them do not exceed, as a figure of this metric; none if it would be the

@@ -33,39 +33,34 @@ pub struct Pace {
     pub processes: usize,
     /// The relative standard error that is small enough, as a fraction.
     pub target: f64,
-    /// Time after which no round begins, once there are `min_samples`.
+    /// Time after which no round is to end, once there are `min_samples`.
     pub budget: Duration,
 }
 
 impl Pace {
-    /// After this many rounds, intervals are usually small.
-    const GOOD_ROUNDS: usize = 10;
-
-    /// The median of this many samples is not moved by one that was disturbed.
-    const GOOD_FOR_A_PROCESS: usize = 3;
+    /// For this many processes more than were asked for there should be time, if these differ.
+    const SPARE: usize = 2;
 
     /// The longest time that a round may take if the minimum number of rounds is to fit into the budget.
     pub fn longest_round(&self) -> Duration {
-        self.share(self.min_samples)
+        self.share(self.least_rounds())
     }
 
     /// The time that a round should take if that can be chosen.
     pub fn good_round(&self) -> Duration {
-        let good = Self::GOOD_ROUNDS.max(self.processes.saturating_mul(Self::GOOD_FOR_A_PROCESS));
-        self.share(good.clamp(self.min_samples, self.max_samples))
+        let of_a_process = self.warm_up.saturating_add(ENOUGH);
+        let rounds = self.processes.saturating_add(Self::SPARE).saturating_mul(of_a_process);
+        self.share(rounds.clamp(self.least_rounds(), self.warm_up_rounds().saturating_add(self.max_samples)))
     }
 
     /// A tenth of the budget is for what is not sampling: trying out, building, shutting down.
-    fn share(&self, samples: usize) -> Duration {
-        self.budget.mul_f64(0.9 / self.warm_up_rounds().saturating_add(samples) as f64)
+    fn share(&self, rounds: usize) -> Duration {
+        self.budget.mul_f64(0.9 / rounds as f64)
     }
 
     /// The minimum number of samples of this process: those of all processes add up to `min_samples`, and are as equal
-    /// as possible. A process beyond these gives one at least.
+    /// as possible.
     fn least_samples(&self, process: usize) -> usize {
-        if process >= self.processes {
-            return 1;
-        }
         let of_the_first = |processes| self.min_samples.saturating_mul(processes).div_ceil(self.processes);
         of_the_first(process + 1) - of_the_first(process)
     }
@@ -111,9 +106,12 @@ impl<S: Sample> Series<S> {
         relative_error(&self.samples)
     }
 
-    /// Whether the error is at most `target` even if processes differ. `seed` is for the test whether they do.
-    fn is_precise(&self, target: f64, seed: u64) -> bool {
-        let error = stats::error(&costs(&self.samples), &self.processes, seed);
+    /// Whether the error is at most `target` even if processes differ. `seed` is for the test whether they do;
+    /// `differs` says, and is told, whether they have.
+    fn is_precise(&self, target: f64, seed: u64, differs: &mut bool) -> bool {
+        let costs = costs(&self.samples);
+        *differs = *differs || stats::differ(&costs, &self.processes, seed);
+        let error = stats::error(&costs, &self.processes, *differs);
         // Of nothing but zeros it is not a number.
         error.is_nan() || error <= target
     }
@@ -137,7 +135,7 @@ pub enum Stopped {
     Budget,
     /// The least number of samples took more than the budget.
     OverBudget,
-    /// Processes of an executor differ, and another of each would exceed the budget.
+    /// Processes of an executor differ, and there is no time for another of each.
     ProcessesDiffer,
     /// As many samples as allowed were taken.
     Enough,
@@ -158,8 +156,8 @@ pub trait Watcher<S> {
 }
 
 /// Lets all `subjects` take `turn` again and again. `clock` must have started with the whole run, because the budget
-/// counts from there, and shows the time that counts; what has passed is for none of the processes. `seed` is for the
-/// test whether these differ. An executor that has no sample in the end has failed.
+/// counts from there, and shows the time that counts; the processes share what is left of it now. `seed` is for the
+/// test whether they differ. An executor that has no sample in the end has failed.
 pub fn sample<T: Turn>(
     pace: &Pace,
     clock: &dyn Clock,
@@ -170,10 +168,10 @@ pub fn sample<T: Turn>(
 ) -> (Vec<Series<T::Sample>>, Stopped) {
     let none = |name| Series { name, samples: Vec::new(), usages: Vec::new(), processes: Vec::new(), failure: None };
     let mut series: Vec<Series<T::Sample>> = subjects.iter().map(|subject| none(subject.name())).collect();
-    let mut leg = Leg { begun: clock.now(), process: 0, rounds: 0, before: 0, first: 0 };
-    let mut round = 0;
+    let mut leg = Leg::first(clock.now());
+    let (mut round, mut differing) = (0, vec![false; subjects.len()]);
     loop {
-        let (began, own) = (clock.now(), turn.of_round(round));
+        let own = turn.of_round(round);
         let turn = own.as_ref().unwrap_or(turn);
         for index in leg.order(subjects.len()) {
             if watcher.wants_end() {
@@ -189,29 +187,21 @@ pub fn sample<T: Turn>(
         }
         let elapsed = clock.now();
         watcher.round_ended(elapsed, worst_error(&series), &series);
-        let time = Time { elapsed, round: elapsed.saturating_sub(began) };
-        let Some(reason) = leg.verdict(pace, &series, time) else { continue };
-        if let Some(stopped) = leg.end(pace, &series, time, reason, seed) {
+        let Some(reason) = leg.verdict(pace, &series, elapsed) else { continue };
+        let is_precise = || {
+            // Once the processes of an executor have differed, a test that no longer finds it ends nothing.
+            let mut errors = series.iter().zip(&mut differing).filter(|(series, _)| series.failure.is_none());
+            errors.all(|(series, differs)| series.is_precise(pace.target, seed, differs))
+        };
+        if let Some(stopped) = leg.end(pace, samples(&series), elapsed, reason, is_precise) {
+            if reason == Stopped::ProcessesDiffer {
+                // The further process had no time for its samples, but would weigh as much as the others.
+                series.iter_mut().for_each(|series| series.forget_beyond(leg.before));
+            }
             return (series, stopped);
         }
         subjects.iter().for_each(|subject| subject.renew());
-        leg = leg.next(samples(&series));
-    }
-}
-
-/// The time when a round has ended.
-#[derive(Debug, Clone, Copy)]
-struct Time {
-    /// Since the whole run began.
-    elapsed: Duration,
-    /// What the round took.
-    round: Duration,
-}
-
-impl Time {
-    /// Whether that many more rounds would end after so many seconds.
-    fn is_short(self, rounds: usize, end: f64) -> bool {
-        self.elapsed.as_secs_f64() + self.round.as_secs_f64() * rounds as f64 > end
+        leg = leg.next(samples(&series), elapsed);
     }
 }
 
@@ -220,6 +210,8 @@ impl Time {
 struct Leg {
     /// When the first of all legs began.
     begun: Duration,
+    /// When this one did.
+    began: Duration,
     process: usize,
     /// Rounds of this process.
     rounds: usize,
@@ -230,6 +222,10 @@ struct Leg {
 }
 
 impl Leg {
+    fn first(now: Duration) -> Self {
+        Leg { begun: now, began: now, process: 0, rounds: 0, before: 0, first: 0 }
+    }
+
     /// The order of the subjects in the next round; there are `subjects` of them.
     fn order(&self, subjects: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..subjects).collect();
@@ -241,9 +237,25 @@ impl Leg {
         order
     }
 
-    fn next(self, samples: usize) -> Self {
+    /// The leg after this one, when there are so many samples.
+    fn next(self, samples: usize, now: Duration) -> Self {
         let first = if self.process == 0 { samples } else { self.first };
-        Leg { process: self.process + 1, rounds: 0, before: samples, first, ..self }
+        Leg { began: now, process: self.process + 1, rounds: 0, before: samples, first, ..self }
+    }
+
+    /// Whether this process is one beyond those that were asked for.
+    fn is_further(&self, pace: &Pace) -> bool {
+        self.process >= pace.processes
+    }
+
+    /// How many of the `samples` are of this process.
+    fn taken(&self, samples: usize) -> usize {
+        samples - self.before
+    }
+
+    /// How many samples of this process are wanted before their scatter counts; a further one gives no more.
+    fn wanted(&self, pace: &Pace) -> usize {
+        if self.is_further(pace) { self.first } else { self.first.max(ENOUGH) }
     }
 
     /// The part of all samples, and of the time for them, that this process and those before it may take.
@@ -251,45 +263,61 @@ impl Leg {
         ((self.process + 1) as f64 / pace.processes as f64).min(1.0)
     }
 
-    /// Why this process has given enough samples, if it has.
-    fn verdict<S: Sample>(&self, pace: &Pace, series: &[Series<S>], time: Time) -> Option<Stopped> {
+    /// Whether that many more rounds, each as long as those of this leg on average, would end after so many seconds.
+    fn is_short_of_time(&self, rounds: usize, elapsed: Duration, end: f64) -> bool {
+        let round = elapsed.saturating_sub(self.began).as_secs_f64() / self.rounds as f64;
+        elapsed.as_secs_f64() + round * rounds as f64 > end
+    }
+
+    /// Why this process has given enough samples, if it has; or [`Stopped::ProcessesDiffer`] if it is a further one
+    /// that has no time to do so.
+    fn verdict<S: Sample>(&self, pace: &Pace, series: &[Series<S>], elapsed: Duration) -> Option<Stopped> {
         if healthy(series).next().is_none() {
             return Some(Stopped::NothingLeft);
         }
         let (samples, part) = (samples(series), self.part(pace));
-        let taken = samples - self.before;
-        let full = samples as f64 >= pace.max_samples as f64 * part;
+        let (taken, is_precise) = (self.taken(samples), || worst_error(series) <= pace.target);
+        let is_full = samples as f64 >= pace.max_samples as f64 * part;
         let (begun, budget) = (self.begun.as_secs_f64(), pace.budget.as_secs_f64());
-        if taken < pace.least_samples(self.process) {
+        let is_over = || self.is_short_of_time(1, elapsed, begun + (budget - begun).max(0.0) * part);
+        if self.is_further(pace) {
+            let is_enough = taken >= self.wanted(pace);
+            let too_late = || is_over().then_some(Stopped::ProcessesDiffer);
+            if is_enough { Some(Stopped::Precise) } else { too_late() }
+        } else if taken < pace.least_samples(self.process) {
             None
-        } else if (full || taken >= self.first.max(ENOUGH)) && worst_error(series) <= pace.target {
+        } else if taken >= self.wanted(pace) && is_precise() {
             Some(Stopped::Precise)
-        } else if full {
-            Some(Stopped::Enough)
-        } else if time.is_short(1, begun + (budget - begun).max(0.0) * part) {
-            let least = samples <= pace.min_samples;
-            Some(if least && time.elapsed > pace.budget { Stopped::OverBudget } else { Stopped::Budget })
+        } else if is_full {
+            Some(if is_precise() { Stopped::Precise } else { Stopped::Enough })
+        } else if is_over() {
+            Some(match samples <= pace.min_samples && elapsed > pace.budget {
+                _ if is_precise() => Stopped::Precise,
+                true => Stopped::OverBudget,
+                false => Stopped::Budget,
+            })
         } else {
             None
         }
     }
 
-    /// Why no other process follows this one, which has ended for that `reason`. None if one does.
-    fn end<S: Sample>(
+    /// Why no other process follows this one, which has ended for that `reason` when there were so many `samples`. None
+    /// if one does. `is_precise` says whether the errors are small enough also if processes differ.
+    fn end(
         &self,
         pace: &Pace,
-        series: &[Series<S>],
-        time: Time,
+        samples: usize,
+        elapsed: Duration,
         reason: Stopped,
-        seed: u64,
+        is_precise: impl FnOnce() -> bool,
     ) -> Option<Stopped> {
-        let is_precise = || healthy(series).all(|series| series.is_precise(pace.target, seed));
+        let another = pace.warm_up.saturating_add(self.first);
         match reason {
             Stopped::NothingLeft => Some(reason),
             _ if self.process + 1 < pace.processes => None,
             Stopped::Precise if is_precise() => Some(reason),
-            Stopped::Precise if samples(series) + self.first > pace.max_samples => Some(Stopped::Enough),
-            Stopped::Precise if time.is_short(pace.warm_up.saturating_add(self.first), pace.budget.as_secs_f64()) => {
+            Stopped::Precise if samples + self.first > pace.max_samples => Some(Stopped::Enough),
+            Stopped::Precise if self.is_short_of_time(another, elapsed, pace.budget.as_secs_f64()) => {
                 Some(Stopped::ProcessesDiffer)
             }
             Stopped::Precise => None,
@@ -575,36 +603,90 @@ mod tests {
         assert!(samples_of_processes(&series[0]).iter().all(|count| *count >= ENOUGH), "{series:?}");
     }
 
-    /// Each process gives five samples that agree, and the last ones are as the first.
-    fn moody(processes: usize, budget: u64) -> (Series<Seconds>, Stopped) {
-        let mood = |process: u64| if process == 0 { 30 } else { 20 + process % 2 };
+    /// Each process of one executor gives five samples that agree, as `mood` says; the other one is steady.
+    fn moody(pace: Pace, mood: fn(u64) -> u64) -> (Series<Seconds>, Stopped) {
         let script: Vec<u64> = (0..5 * 40).map(|sample| mood(sample / 5)).collect();
-        let budget = Duration::from_secs(budget);
-        let pace = Pace { warm_up: 0, max_samples: 200, processes, target: 0.1, budget, ..PACE };
         let (mut series, stopped, _) = run(pace, &[("moody", &script), ("steady", &[1])]);
         (series.remove(0), stopped)
     }
 
+    /// The first is unlike the others.
+    fn first_is_worst(process: u64) -> u64 {
+        if process == 0 { 30 } else { 20 + process % 2 }
+    }
+
+    const MOODY: Pace =
+        Pace { warm_up: 0, max_samples: 200, processes: 3, target: 0.1, budget: Duration::from_secs(10_000), ..PACE };
+
     #[test]
     fn processes_follow_until_they_are_precise_too() {
-        let (series, stopped) = moody(3, 10_000);
+        let (series, stopped) = moody(MOODY, first_is_worst);
         let processes = samples_of_processes(&series);
         assert_eq!(stopped, Stopped::Precise);
         assert!(processes.len() > 3 && processes.iter().all(|count| *count == ENOUGH), "{processes:?}");
-        let error = stats::error(&costs(&series.samples), &series.processes, 0);
-        assert!(error <= 0.1 && stats::differ(&costs(&series.samples), &series.processes, 0), "{error}");
+        let (costs, error) = (costs(&series.samples), |costs: &[f64]| stats::error(costs, &series.processes, true));
+        assert!(stats::differ(&costs, &series.processes, 0) && error(&costs) <= MOODY.target, "{series:?}");
+    }
+
+    #[test]
+    fn a_process_that_follows_gives_no_more_samples_than_the_first() {
+        let (series, stopped) =
+            moody(Pace { target: 0.02, ..MOODY }, |process| 20 + process % 3 + 10 * (process / 3 % 2));
+        let processes = samples_of_processes(&series);
+        assert_eq!((processes.len(), stopped), (40, Stopped::Enough));
+        assert!(processes.iter().all(|count| *count == ENOUGH), "{processes:?}");
     }
 
     #[test]
     fn no_process_follows_that_would_exceed_the_budget() {
-        let (series, stopped) = moody(3, 470);
+        let (series, stopped) = moody(Pace { budget: Duration::from_secs(470), ..MOODY }, first_is_worst);
         assert_eq!((samples_of_processes(&series), stopped), (vec![ENOUGH; 3], Stopped::ProcessesDiffer));
     }
 
     #[test]
+    fn a_process_that_follows_and_has_no_time_does_not_count() {
+        let pace = Pace { budget: Duration::from_secs(900), ..MOODY };
+        let (series, stopped) = moody(pace, |process| if process < 3 { first_is_worst(process) } else { 200 });
+        assert_eq!((samples_of_processes(&series), stopped), (vec![ENOUGH; 3], Stopped::ProcessesDiffer));
+    }
+
+    #[test]
+    fn no_process_follows_beyond_the_most_samples() {
+        let (series, stopped) = moody(Pace { max_samples: 17, ..MOODY }, first_is_worst);
+        assert_eq!((samples_of_processes(&series), stopped), (vec![ENOUGH; 3], Stopped::Enough));
+    }
+
+    #[test]
     fn two_processes_do_not_tell_how_much_others_differ() {
-        let (series, stopped) = moody(2, 10_000);
+        let (series, stopped) = moody(Pace { processes: 2, ..MOODY }, first_is_worst);
         assert_eq!((samples_of_processes(&series), stopped), (vec![ENOUGH; 2], Stopped::Precise));
+    }
+
+    #[test]
+    fn processes_follow_though_an_executor_fails() {
+        let script: Vec<u64> = (0..5 * 40).map(|sample| first_is_worst(sample / 5)).collect();
+        let fails: Vec<u64> = (0..17).map(|sample| u64::from(sample < 16)).collect();
+        let (series, stopped, _) = run(MOODY, &[("fails", &fails), ("moody", &script)]);
+        assert_eq!(stopped, Stopped::Precise);
+        assert!(series[0].failure.is_some());
+        assert_eq!(samples_of_processes(&series[1]), [ENOUGH; 4]);
+    }
+
+    #[test]
+    fn rounds_that_were_fitted_leave_time_for_enough_samples_and_for_further_processes() {
+        let pace = Pace { warm_up: 1, processes: 5, budget: Duration::from_secs(10_000), ..MOODY };
+        let round = pace.good_round().as_secs();
+        let (series, stopped, _) = run(pace, &[("fitted", &[round])]);
+        assert_eq!((samples_of_processes(&series[0]), stopped), (vec![ENOUGH; 5], Stopped::Precise));
+        let whole = Pace::SPARE + pace.processes;
+        assert!(round * (whole * (ENOUGH + pace.warm_up)) as u64 <= pace.budget.as_secs());
+    }
+
+    #[test]
+    fn what_is_precise_when_the_time_is_over_is_precise() {
+        let pace = Pace { target: 0.3, budget: Duration::from_secs(9), ..PACE };
+        let (series, stopped, _) = run(pace, &[("steady", &[2])]);
+        assert_eq!((series[0].samples.len(), stopped), (3, Stopped::Precise));
     }
 
     #[test]

@@ -168,9 +168,10 @@ impl Session {
 
         let (seconds, surroundings) = (supervision.whole_time().as_secs_f64(), recorder.seen());
         let rows = rows(&experiment, &series, seed);
-        let scatter = self.record.runs.last().map(|run| noise(run, &rows, pace.target, seed)).unwrap_or_default();
+        let told = |run: &Run| (noise(run, &rows, pace.target, seed), kinship(run, &rows, pace.target, seed));
+        let (scatter, kinship) = self.record.runs.last().map(told).unwrap_or_default();
         let mut doubts = [surroundings.doubts(), scatter].concat();
-        doubts.extend(kinship(&rows, pace.target, seed).into_iter().chain(backlog(&rows)).chain(lateness(&rows)));
+        doubts.extend(kinship.into_iter().chain(backlog(&rows)).chain(lateness(&rows)));
         self.warn(&self.located(&doubts));
         let complaints = self.located(&complaints(&rows));
         self.update(|run| {
@@ -326,6 +327,10 @@ mod tests {
         assert!(told.contains("with 5 samples of each executor that was measured, as"), "{told}");
         let told = remark(&[series(2, None)], Stopped::Precise);
         assert!(told.ends_with("as the RSE of each executor is at most 2 %."), "{told}");
+        let told = remark(&[series(2, None)], Stopped::ProcessesDiffer);
+        assert!(told.contains("as processes differ too much for an RSE of 2 %, and"), "{told}");
+        let told = remark(&[series(2, None)], Stopped::OverBudget);
+        assert!(told.ends_with("as that took more than the budget of 0 s."), "{told}");
         let told = remark(&[series(2, None), series(3, None)], Stopped::Interrupted);
         assert_eq!(told, "Stopped after 1.0 s with 2 or 3 samples of each executor, as it was interrupted.");
         let told = remark(&[series(0, failed()), series(0, None)], Stopped::Interrupted);

@@ -150,7 +150,8 @@ pub struct LoadOptions {
 /// How much is sampled.
 #[derive(Debug, Args)]
 pub struct SamplingOptions {
-    /// Begin no further round after this time, once there are enough samples; each point of a sweep has this budget
+    /// Begin no round that would end after this time, once there are enough samples; each point of a sweep has this
+    /// budget
     ///
     /// Example: --budget 10s
     #[arg(
@@ -166,16 +167,16 @@ pub struct SamplingOptions {
     /// Stop when the relative standard error of each executor is this small
     /// [default: 2; 5 in `latency`, `wake`, `fairness`, `panics` and `idle`; 1 in `recommend`]
     ///
-    /// Each process gives 5 samples before that counts. Example: --rse 0.5
+    /// A process gives 5 samples before that counts, unless --max-samples allows fewer. Example: --rse 0.5
     #[arg(long, global = true, value_name = "PERCENT", allow_negative_numbers = true, value_parser = positive)]
     pub rse: Option<f64>,
 
     /// Processes of each executor, one after the other, that share the budget; each gives at least one sample
     /// [default: 5, or as few as --min-samples]
     ///
-    /// Processes differ by more than the samples of one process show. If they differ too much for --rse, more follow as
-    /// long as there is time. To compare records, use several in both. With --in-process there is only one. Example:
-    /// --processes 10
+    /// Processes differ by more than the samples of one process show. If three or more differ too much for --rse,
+    /// further ones follow as long as there is time. To compare records, use several in both. With --in-process there
+    /// is only one. Example: --processes 10
     #[arg(
         long,
         global = true,

@@ -252,9 +252,12 @@ impl Experiment for Fairness {
         let bursts = || samples.iter().map(|sample| &sample.burst);
         let seconds_per_hop = ratio(bursts(), |burst| Some(burst.wall), |burst| burst.jobs as f64 * 1e9);
         let cpu = ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64);
+        let [low, high] = super::ends_of_interval(micros, ["low95_p99_us", "high95_p99_us"]);
         vec![
             // Always shown, because executors are compared by it.
             micros("p99_us", "p99").figure(delays.as_ref().map(|delays| delays.quantile_us(JUDGED))),
+            low,
+            high,
             percentile("p50_us", "p50", 0.5),
             micros("max_us", "max").figure(delays.as_ref().map(Distribution::max_us)),
             sum("probes", "probes", |sample| sample.delays.len()),
@@ -303,11 +306,11 @@ mod tests {
     fn figures_are_those_of_all_probes() {
         let fairness = Fairness::new(2, TURN).expect("countable");
         let figures = values(&fairness.figures(&[sample(1..=50, 3), sample(51..=100, 4)]));
-        for (figure, expected) in figures.iter().zip([99.0, 50.0, 100.0]) {
+        for (figure, expected) in [(figures[0], 99.0), (figures[3], 50.0), (figures[4], 100.0)] {
             assert!((figure.expect("a figure") / expected - 1.0).abs() < 0.002, "{figure:?}");
         }
-        assert_eq!(figures[3..7], [Some(100.0), Some(7.0), Some(1e8), Some(20.0)]);
-        assert_eq!(values(&fairness.figures(&[])), [None; 10]);
+        assert_eq!(figures[5..9], [Some(100.0), Some(7.0), Some(1e8), Some(20.0)]);
+        assert_eq!(values(&fairness.figures(&[])), [None; 12]);
     }
 
     #[test]

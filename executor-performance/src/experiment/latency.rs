@@ -102,8 +102,11 @@ impl Experiment for Latency {
             |column, name, of: &dyn Fn(&Distribution) -> f64| millis(column, name).figure(times.as_ref().map(of));
         let percentile = |column, name, part| super::percentile(millis(column, name), times.as_ref(), part);
         let idle_cpu = bursts::ratio(bursts(), |burst| burst.idle_cpu, |burst| burst.idle.as_nanos() as f64 / 100.0);
+        let [low, high] = super::ends_of_interval(millis, ["low95_mean_us", "high95_mean_us"]);
         vec![
             time("mean_us", "mean", &Distribution::mean_us),
+            low,
+            high,
             percentile("p50_us", "p50", 0.5),
             percentile("p90_us", "p90", 0.9),
             percentile("p99_us", "p99", 0.99),
@@ -176,6 +179,6 @@ mod tests {
 
     #[test]
     fn no_samples_give_no_figures() {
-        assert_eq!(values(&latency().figures(&[])), [None; 10]);
+        assert_eq!(values(&latency().figures(&[])), [None; 12]);
     }
 }

@@ -28,19 +28,26 @@ pub struct OpenLatency {
     sampled: Duration,
 }
 
-/// The column of how late jobs were given, for one in a hundred.
-pub(crate) const GIVEN_LATE: &str = "given_late_p99_us";
+/// The columns that tell whether an executor keeps up, and the threads that give it jobs.
+pub(crate) mod columns {
+    /// The median of times.
+    pub(crate) const P50: &str = "p50_us";
+    /// Their 99th percentile.
+    pub(crate) const P99: &str = "p99_us";
+    /// How late jobs were given, for one in a hundred.
+    pub(crate) const GIVEN_LATE: &str = "given_late_p99_us";
+    /// The part of the rate that was achieved.
+    pub(crate) const ACHIEVED_PERCENT: &str = "achieved_percent";
+    /// The rate that was achieved.
+    pub(crate) const ACHIEVED: &str = "achieved_jobs_per_s";
+    /// How many jobs there were.
+    pub(crate) const JOBS: &str = "jobs";
+}
 
-/// The column of the 99th percentile of times.
-pub(crate) const P99: &str = "p99_us";
-
-/// The column of the part of the rate that an executor achieved.
-pub(crate) const ACHIEVED_PART: &str = "achieved_percent";
-
-const ACHIEVED_PERCENT: Metric = Metric::new(ACHIEVED_PART, ["achieved", "%"]).more_is_better();
-const ACHIEVED: Metric = Metric::new("achieved_jobs_per_s", ["achieved", "jobs/s"]).with_decimals(1).more_is_better();
+const ACHIEVED_PERCENT: Metric = Metric::new(columns::ACHIEVED_PERCENT, ["achieved", "%"]).more_is_better();
+const ACHIEVED: Metric = Metric::new(columns::ACHIEVED, ["achieved", "jobs/s"]).with_decimals(1).more_is_better();
 const CPU: Metric = Metric::new("cpu_us_per_job", ["CPU", "us/job"]);
-const JOBS: Metric = Metric::new("jobs", ["jobs", ""]).with_decimals(0).more_is_better();
+const JOBS: Metric = Metric::new(columns::JOBS, ["jobs", ""]).with_decimals(0).more_is_better();
 
 /// Jobs that come as in a Poisson process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -215,17 +222,20 @@ impl Experiment for OpenLatency {
         let achieved = (seconds > 0.0).then(|| jobs as f64 / seconds);
         // As many as could come in that time, not as many as were asked for: a sample has a whole number of jobs.
         let possible = jobs as f64 / (self.sampled.as_secs_f64() * samples.len() as f64);
+        let [low, high] = super::ends_of_interval(micros, ["low95_p50_us", "high95_p50_us"]);
         vec![
             // Always shown, because executors are compared by it.
-            of("p50_us", "p50", &|times| times.quantile_us(0.5)),
+            of(columns::P50, "p50", &|times| times.quantile_us(0.5)),
+            low,
+            high,
             percentile("p90_us", "p90", 0.9),
-            percentile(P99, "p99", 0.99),
+            percentile(columns::P99, "p99", 0.99),
             percentile("p999_us", "p99.9", 0.999),
             of("max_us", "max", &Distribution::max_us),
             of("mean_us", "mean", &Distribution::mean_us),
             ACHIEVED_PERCENT.figure(achieved.map(|achieved| achieved / possible * 100.0)),
             ACHIEVED.figure(achieved),
-            super::percentile(micros(GIVEN_LATE, "late p99"), late.as_ref(), 0.99),
+            super::percentile(micros(columns::GIVEN_LATE, "late p99"), late.as_ref(), 0.99),
             CPU.figure(ratio(bursts(), |burst| burst.cpu, |burst| burst.jobs as f64 * 1e3)),
             JOBS.figure((jobs > 0).then_some(jobs as f64)),
             super::relative_error_figure(samples),
@@ -281,7 +291,7 @@ mod tests {
         for (column, expected) in [("mean_us", 500.5), ("max_us", 1000.0), ("jobs", 1000.0), ("cpu_us_per_job", 4.0)] {
             assert_eq!(figure(&samples, column), expected, "{column}");
         }
-        assert_eq!(values(&OpenLatency::new(2, TURN).figures(&[])), [None; 12]);
+        assert_eq!(values(&OpenLatency::new(2, TURN).figures(&[])), [None; 14]);
     }
 
     #[test]

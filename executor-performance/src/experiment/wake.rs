@@ -132,8 +132,11 @@ impl Experiment for Wake {
         let bursts = || samples.iter().flat_map(|sample| &sample.bursts);
         let count = Some(bursts().count() as f64).filter(|count| *count > 0.0);
         let percentile = |column, name, part| super::percentile(micros(column, name), delays.as_ref(), part);
+        let [low, high] = super::ends_of_interval(micros, ["low95_mean_us", "high95_mean_us"]);
         vec![
             micros("mean_us", "mean").figure(delays.as_ref().map(Distribution::mean_us)),
+            low,
+            high,
             percentile("p20_us", "p20", 0.2),
             percentile("p40_us", "p40", 0.4),
             percentile("p60_us", "p60", 0.6),
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn no_samples_give_no_figures() {
-        assert_eq!(values(&wake().figures(&[])), [None; 13]);
+        assert_eq!(values(&wake().figures(&[])), [None; 15]);
     }
 
     #[test]

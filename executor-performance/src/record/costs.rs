@@ -21,15 +21,20 @@ impl<'a> Costs<'a> {
         self.level
     }
 
-    /// The relative standard error, as a fraction: that of the samples, or that of the processes if these differ and
-    /// theirs is larger.
-    pub(crate) fn relative_error(&self, seed: u64) -> f64 {
-        stats::error(&self.samples, self.processes, seed)
+    /// Whether the processes that gave them differ. `seed` is for that test.
+    pub(crate) fn differ(&self, seed: u64) -> bool {
+        stats::differ(&self.samples, self.processes, seed)
     }
 
-    /// By which factor other processes may cost more or less, if an interval must be made of processes.
-    pub(super) fn reach(&self, seed: u64) -> Option<f64> {
-        stats::reach(&self.samples, self.processes, seed)
+    /// The relative standard error, as a fraction: that of the samples, or that of the processes if these differ and
+    /// theirs is larger.
+    pub(crate) fn relative_error(&self, differ: bool) -> f64 {
+        stats::error(&self.samples, self.processes, differ)
+    }
+
+    /// By which factor other processes may cost more or less.
+    pub(super) fn reach(&self) -> Option<f64> {
+        stats::reach(&self.samples, self.processes)
     }
 
     /// These costs beside those of another executor that took turns with this one.

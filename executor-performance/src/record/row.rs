@@ -98,24 +98,31 @@ impl Row {
 
     /// The same row with the errors of processes where these differ, which samples do not know.
     fn beside_processes(mut self, costs: &Costs<'_>, seed: u64) -> Self {
+        let differ = costs.differ(seed);
         if let Some(error) = self.figures.get_mut(RSE) {
-            *error = Some(costs.relative_error(seed) * 100.0).filter(|error| error.is_finite());
+            *error = Some(costs.relative_error(differ) * 100.0).filter(|error| error.is_finite());
         }
-        let Some(reach) = costs.reach(seed) else { return self };
+        let Some(reach) = costs.reach().filter(|_| differ) else { return self };
         let (first, median) = (self.figures.first().and_then(|(_, figure)| *figure), self.estimate.map(|it| it.median));
         let wider = |low: f64, high: f64, middle: f64| (low.min(middle / reach), high.max(middle * reach));
         if let (Some(Interval { low95, high95 }), Some(figure)) = (&mut self.interval, first) {
             (*low95, *high95) = wider(*low95, *high95, figure);
-            let ends = [("low95_", *low95), ("high95_", *high95)];
-            for (name, figure) in &mut self.figures {
-                // There are none of any but the first figure.
-                if let Some((_, end)) = ends.iter().find(|(prefix, _)| name.starts_with(prefix)) {
-                    *figure = Some(*end);
-                }
-            }
         }
         if let (Some(Estimate { low95, high95, .. }), Some(median)) = (&mut self.estimate, median) {
             (*low95, *high95) = wider(*low95, *high95, median);
+        }
+        self
+    }
+
+    /// The same row with the ends of its interval among the figures.
+    fn with_ends(mut self) -> Self {
+        let Some(Interval { low95, high95 }) = self.interval else { return self };
+        let ends = [("low95_", low95), ("high95_", high95)];
+        for (name, figure) in &mut self.figures {
+            // There are none of any but the first figure.
+            if let Some((_, end)) = ends.iter().find(|(prefix, _)| name.starts_with(prefix)) {
+                *figure = Some(*end);
+            }
         }
         self
     }
@@ -194,7 +201,7 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, seed: u64) -
     };
     let row = Row { interval, ..row };
     match costs_of(series) {
-        Some(costs) => row.beside_processes(&costs, seed),
+        Some(costs) => row.beside_processes(&costs, seed).with_ends(),
         None => row,
     }
 }

@@ -1,9 +1,8 @@
 //! What makes the figures of a run doubtful, according to its samples.
 
 use crate::{
-    experiment::{ACHIEVED_PART, GIVEN_LATE, P99},
+    experiment::open_latency_columns::{ACHIEVED, ACHIEVED_PERCENT, GIVEN_LATE, JOBS, P50, P99},
     record::{Row, Run},
-    stats::{self, Level},
 };
 
 /// What the scatter of the samples makes doubtful in the `rows` of `run`, where `target` was asked for. `seed` is for
@@ -16,7 +15,8 @@ pub(super) fn noise(run: &Run, rows: &[Row], target: f64, seed: u64) -> Vec<Stri
         .iter()
         // What is not kept up with does not scatter, but grows.
         .filter(|row| !falls_behind(row))
-        .filter_map(|row| Some((row, row.costs(run)?.relative_error(seed))))
+        .filter_map(|row| Some((row, row.costs(run)?)))
+        .map(|(row, costs)| (row, costs.relative_error(costs.differ(seed))))
         .filter(|(_, error)| error.is_finite() && *error > limit)
         .map(|(row, error)| format!("{} {:.0} %", row.executor, error * 100.0))
         .collect();
@@ -43,18 +43,17 @@ pub(super) fn noise(run: &Run, rows: &[Row], target: f64, seed: u64) -> Vec<Stri
 
 /// The executors whose samples are so alike within a process that only more processes help, where `target` was asked
 /// for.
-pub(super) fn kinship(rows: &[Row], target: f64, seed: u64) -> Option<String> {
+pub(super) fn kinship(run: &Run, rows: &[Row], target: f64, seed: u64) -> Option<String> {
     let apart: Vec<String> = rows
         .iter()
-        .filter(|row| row.is_ok() && stats::differ(&row.samples.values, &row.samples.process, seed))
-        .filter_map(|row| Some((row, Level::of(&row.samples.values, &row.samples.process)?)))
-        .filter(|(_, level)| level.error() > target)
-        .filter_map(|(row, level)| Some(format!("{} by {:.0} %", row.executor, level.noise()? * 100.0)))
+        .filter_map(|row| Some((row, row.costs(run)?)))
+        .filter(|(_, costs)| costs.level().error() > target && costs.differ(seed))
+        .filter_map(|(row, costs)| Some(format!("{} by {:.0} %", row.executor, costs.level().noise()? * 100.0)))
         .collect();
     (!apart.is_empty()).then(|| {
         format!(
             "processes of one executor differ more than their samples tell ({}), so only more of them would help: \
-             raise --processes or --budget",
+             raise --processes, or --budget for more of them",
             apart.join(", ")
         )
     })
@@ -65,11 +64,19 @@ fn figure(row: &Row, column: &str) -> Option<f64> {
     row.figures.get(column).copied().flatten()
 }
 
-/// Whether jobs came faster than the executor ran them.
+/// Whether jobs took longer and longer, because they came faster than they were run.
 fn falls_behind(row: &Row) -> bool {
-    /// The last jobs of a sample may end a little later than its time.
-    const ALMOST_ALL: f64 = 99.0;
-    figure(row, ACHIEVED_PART).is_some_and(|percent| percent < ALMOST_ALL)
+    let of = |column| figure(row, column);
+    let fall = || {
+        let part = of(ACHIEVED_PERCENT)? / 100.0;
+        let seconds = of(JOBS)? / of(ACHIEVED)? / row.samples.count() as f64;
+        // How much longer than it should a sample took.
+        let excess_us = seconds * (1.0 - part) * 1e6;
+        // If the time of a job grows steadily, up to all of that, half of the jobs take at least half of it. A few jobs
+        // that end late do not move the median.
+        Some(part < 0.99 && of(P50)? >= excess_us / 4.0)
+    };
+    fall().unwrap_or(false)
 }
 
 /// The executors that do not keep up with the rate at which jobs come.
@@ -77,12 +84,12 @@ pub(super) fn backlog(rows: &[Row]) -> Option<String> {
     let behind: Vec<String> = rows
         .iter()
         .filter(|row| falls_behind(row))
-        .filter_map(|row| Some(format!("{} {:.0} %", row.executor, figure(row, ACHIEVED_PART)?)))
+        .filter_map(|row| Some(format!("{} {:.0} %", row.executor, figure(row, ACHIEVED_PERCENT)?)))
         .collect();
     (!behind.is_empty()).then(|| {
         format!(
-            "jobs come faster than they are run ({} of the rate is achieved), so times depend on how long a sample is: \
-             lower --rate, or raise -t",
+            "jobs do not keep up with --rate ({} of it achieved), so their times are the longer, the longer a sample is: \
+             lower it, or raise -t if the executor is too slow, or -p if the threads that give the jobs are",
             behind.join(", ")
         )
     })
@@ -138,8 +145,8 @@ mod tests {
     #[test]
     fn noise_is_that_of_the_costs() {
         let (throughput, rows) = (record().runs.remove(0), [row(vec![1.0, 2.0, 3.0])]);
-        let told = rows[0].costs(&throughput).expect("samples").relative_error(0);
-        assert!((told - stats::relative_error(&[1.0, 1.0 / 2.0, 1.0 / 3.0])).abs() < 1e-12, "{told}");
+        let told = rows[0].costs(&throughput).expect("samples").relative_error(false);
+        assert!((told - crate::stats::relative_error(&[1.0, 1.0 / 2.0, 1.0 / 3.0])).abs() < 1e-12, "{told}");
         let doubts = noise(&throughput, &rows, 0.02, 0);
         assert!(doubts.len() == 1 && doubts[0].contains("channel 33 %"), "{doubts:?}");
     }
@@ -152,10 +159,10 @@ mod tests {
             let samples = Samples::new(values.clone(), &[]).of_processes(processes);
             Row { samples, ..row(values.clone()) }
         };
-        let doubt = kinship(&[of(&processes)], 0.02, 0).expect("they differ");
+        let doubt = kinship(&latency(), &[of(&processes)], 0.02, 0).expect("they differ");
         assert!(doubt.contains("channel by 16 %") && doubt.contains("--processes"), "{doubt}");
-        assert_eq!(kinship(&[of(&processes)], 0.2, 0), None);
-        assert_eq!(kinship(&[of(&[])], 0.02, 0), None);
+        assert_eq!(kinship(&latency(), &[of(&processes)], 0.2, 0), None);
+        assert_eq!(kinship(&latency(), &[of(&[])], 0.02, 0), None);
     }
 
     /// Doubts about the program, the machine, what went on meanwhile, and the samples.
@@ -178,7 +185,7 @@ mod tests {
             row("elastic", |sample| if sample < 12 { 1.0 } else { 1.2 }),
         ];
         let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02, 0)];
-        let told = doubts.concat().into_iter().chain(kinship(&rows, 0.02, 0));
+        let told = doubts.concat().into_iter().chain(kinship(&latency(), &rows, 0.02, 0));
         insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     }
 
@@ -200,18 +207,21 @@ mod tests {
 
     #[test]
     fn who_does_not_keep_up_is_told_that_and_no_more() {
-        let row = |executor: &str, achieved| {
-            let figures = [(P99, 100.0), (GIVEN_LATE, 90.0), (ACHIEVED_PART, achieved)];
+        // Samples of 10 ms, each of 1000 jobs.
+        let row = |executor: &str, achieved: f64, p50| {
+            let rate = 1000.0 * achieved;
+            let figures = [(P99, 9000.0), (GIVEN_LATE, 9000.0), (ACHIEVED_PERCENT, achieved), (P50, p50)];
+            let figures = figures.into_iter().chain([(ACHIEVED, rate), (JOBS, 3000.0)]);
             let figures = figures.map(|(name, figure)| (name.to_owned(), Some(figure)));
             let samples = Samples::new(vec![1.0, 2.0, 3.0], &[]);
-            Row::new(executor, Ok(figures.into_iter().collect()), samples, None)
+            Row::new(executor, Ok(figures.collect()), samples, None)
         };
-        let rows = [row("channel", 62.4), row("elastic", 99.5)];
+        let rows = [row("channel", 50.0, 5000.0), row("elastic", 99.5, 20.0), row("burst", 98.0, 20.0)];
         let doubt = backlog(&rows).expect("one does not keep up");
-        assert!(doubt.contains("(channel 62 % of") && doubt.contains("lower --rate"), "{doubt}");
-        assert_eq!(backlog(&rows[1..]), None);
-        assert!(lateness(&rows).is_some_and(|doubt| doubt.contains("times of elastic are")));
-        assert!(noise(&latency(), &rows, 0.05, 0)[0].contains("error of elastic 29 %)"));
+        assert!(doubt.contains("(channel 50 % of") && doubt.contains("--rate"), "{doubt}");
+        assert_eq!(backlog(&rows[1..]), None, "a few jobs that end late are no backlog");
+        assert!(lateness(&rows).is_some_and(|doubt| doubt.contains("times of elastic, burst are")));
+        assert!(noise(&latency(), &rows, 0.05, 0)[0].contains("error of elastic 29 %, burst 29 %)"));
     }
 
     #[test]

@@ -38,23 +38,23 @@ pub fn differ(costs: &[f64], processes: &[u64], seed: u64) -> bool {
 }
 
 /// The relative standard error of what is measured, as a fraction: that of the samples or, if there were several
-/// processes which [`differ`], that of these where it is larger.
-pub fn error(costs: &[f64], processes: &[u64], seed: u64) -> f64 {
+/// processes which [`differ`], and that is to say `differs`, that of these where it is larger.
+pub fn error(costs: &[f64], processes: &[u64], differs: bool) -> f64 {
     let of_samples = relative_error(costs);
     // Where a process costs nothing, the error of processes is not a number, and does not count.
-    level_of_differing(costs, processes, seed).map_or(of_samples, |level| of_samples.max(level.error()))
+    level_of_several(costs, processes).filter(|_| differs).map_or(of_samples, |level| of_samples.max(level.error()))
 }
 
-/// How many times as much or as little as they do on average other processes may give, with a probability of 95 %. None
-/// unless there were several, which [`differ`] so much that an interval must be made of them and not of their samples.
-pub fn reach(costs: &[f64], processes: &[u64], seed: u64) -> Option<f64> {
-    let Ratio { value, high, .. } = level_of_differing(costs, processes, seed)?.ratio(1)?;
+/// How many times as much or as little as they do on average other processes may give, with a probability of 95 %, if
+/// there were several: an interval for those which [`differ`], so that it cannot be made of their samples.
+pub fn reach(costs: &[f64], processes: &[u64]) -> Option<f64> {
+    let Ratio { value, high, .. } = level_of_several(costs, processes)?.ratio(1)?;
     Some(high / value)
 }
 
-/// What several processes say. None if there were fewer, or they do not [`differ`].
-fn level_of_differing(costs: &[f64], processes: &[u64], seed: u64) -> Option<Level> {
-    Level::of(costs, processes).filter(Level::is_of_several).filter(|_| differ(costs, processes, seed))
+/// What the processes say, if there were several.
+fn level_of_several(costs: &[f64], processes: &[u64]) -> Option<Level> {
+    Level::of(costs, processes).filter(Level::is_of_several)
 }
 
 /// How far the means of groups with these `lengths` are from each other.
@@ -123,14 +123,12 @@ mod tests {
 
     #[test]
     fn errors_are_those_of_processes_only_where_these_differ() {
-        let mut dice = Dice::new(6);
-        for (apart, of_processes) in [(0.0, false), (3.0, true)] {
-            let (costs, processes) = samples(&mut dice, apart);
-            let level = Level::of(&costs, &processes).expect("samples");
-            let expected = if of_processes { level.error() } else { relative_error(&costs) };
-            assert_eq!(error(&costs, &processes, 0), expected, "{apart}");
-            assert_eq!(reach(&costs, &processes, 0).is_some(), of_processes, "{apart}");
-        }
+        let (costs, processes) = samples(&mut Dice::new(6), 0.5);
+        let (level, of_samples) = (Level::of(&costs, &processes).expect("samples"), relative_error(&costs));
+        assert!(level.error() > of_samples);
+        assert_eq!(error(&costs, &processes, true), level.error());
+        assert_eq!(error(&costs, &processes, false), of_samples);
+        assert_eq!(error(&costs[..16], &processes[..16], true), relative_error(&costs[..16]), "two are not enough");
     }
 
     #[test]
