@@ -51,12 +51,12 @@ fn appends_rows_under_one_header() {
 }
 
 #[test]
-fn rows_of_latency_have_quantiles() {
+fn rows_of_latency_have_intervals_and_quantiles() {
     let path = fresh_file("latency");
     measured(&format!("{BRIEF} -m 10 -e channel --output-csv {} latency -s 1", path.display()));
     let text = fs::read_to_string(&path).expect("a file");
     assert!(text.starts_with("time_utc,"), "{text}");
-    assert!(text.contains(",mean_us,p50_us,p90_us,p99_us,max_us,"), "{text}");
+    assert!(text.contains(",mean_us,low95_mean_us,high95_mean_us,p50_us,p90_us,p99_us,max_us,"), "{text}");
     assert_eq!(text.lines().count(), 2);
 }
 
