@@ -6,9 +6,9 @@
 //! twice in a row where the direction changes. Each process begins one round later in this order, because it may have a
 //! single sample.
 //!
-//! A process that has given a few samples which happen to agree would be done too early, so [`ENOUGH`] are taken before
-//! their scatter counts. Where the processes differ so much that only further ones can make the error as small as it
-//! should be, these follow as long as there is time.
+//! A process that has given a few samples which happen to agree would be done too early, so five are taken before their
+//! scatter counts. Where the processes differ so much that only further ones can make the error as small as it should
+//! be, these follow as long as there is time.
 
 use crate::{
     clock::Clock,
@@ -38,8 +38,14 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// After this many samples, intervals are usually small.
+    const GOOD_SAMPLES: usize = 10;
+
     /// For this many processes more than were asked for there should be time, if these differ.
     const SPARE: usize = 2;
+
+    /// Of fewer processes it is not known how much they differ.
+    const SEVERAL: usize = 3;
 
     /// The longest time that a round may take if the minimum number of rounds is to fit into the budget.
     pub fn longest_round(&self) -> Duration {
@@ -48,8 +54,11 @@ impl Pace {
 
     /// The time that a round should take if that can be chosen.
     pub fn good_round(&self) -> Duration {
-        let of_a_process = self.warm_up.saturating_add(ENOUGH);
-        let rounds = self.processes.saturating_add(Self::SPARE).saturating_mul(of_a_process);
+        let rounds = if self.processes < Self::SEVERAL {
+            self.warm_up_rounds().saturating_add(Self::GOOD_SAMPLES)
+        } else {
+            (self.processes.saturating_add(Self::SPARE)).saturating_mul(self.warm_up.saturating_add(ENOUGH))
+        };
         self.share(rounds.clamp(self.least_rounds(), self.warm_up_rounds().saturating_add(self.max_samples)))
     }
 
@@ -96,6 +105,8 @@ pub struct Series<S> {
     pub usages: Vec<Usage>,
     /// Which process gave each: the first is 0.
     pub processes: Vec<u64>,
+    /// Whether it has been seen that these differ. Then a test that no longer finds it ends nothing.
+    pub differs: bool,
     /// Why there are no more, if the executor failed.
     pub failure: Option<Failure>,
 }
@@ -106,12 +117,14 @@ impl<S: Sample> Series<S> {
         relative_error(&self.samples)
     }
 
-    /// Whether the error is at most `target` even if processes differ. `seed` is for the test whether they do;
-    /// `differs` says, and is told, whether they have.
-    fn is_precise(&self, target: f64, seed: u64, differs: &mut bool) -> bool {
-        let costs = costs(&self.samples);
-        *differs = *differs || stats::differ(&costs, &self.processes, seed);
-        let error = stats::error(&costs, &self.processes, *differs);
+    /// Looks whether the processes differ. `seed` is for that test.
+    fn compare_processes(&mut self, seed: u64) {
+        self.differs = self.differs || stats::differ(&costs(&self.samples), &self.processes, seed);
+    }
+
+    /// Whether the error is at most `target`, which is that of processes if these differ.
+    fn is_precise(&self, target: f64) -> bool {
+        let error = stats::error(&costs(&self.samples), &self.processes, self.differs);
         // Of nothing but zeros it is not a number.
         error.is_nan() || error <= target
     }
@@ -166,17 +179,21 @@ pub fn sample<T: Turn>(
     subjects: &[Box<dyn Subject<T>>],
     watcher: &mut dyn Watcher<T::Sample>,
 ) -> (Vec<Series<T::Sample>>, Stopped) {
-    let none = |name| Series { name, samples: Vec::new(), usages: Vec::new(), processes: Vec::new(), failure: None };
+    let none = |name| {
+        let (samples, usages, processes) = (Vec::new(), Vec::new(), Vec::new());
+        Series { name, samples, usages, processes, differs: false, failure: None }
+    };
     let mut series: Vec<Series<T::Sample>> = subjects.iter().map(|subject| none(subject.name())).collect();
     let mut leg = Leg::first(clock.now());
-    let (mut round, mut differing) = (0, vec![false; subjects.len()]);
+    let mut round = 0;
     loop {
         let own = turn.of_round(round);
         let turn = own.as_ref().unwrap_or(turn);
         for index in leg.order(subjects.len()) {
             if watcher.wants_end() {
-                let warming_up = leg.rounds < pace.warm_up;
-                return (interrupted(series, warming_up.then_some(leg.before)), Stopped::Interrupted);
+                // One sample of a further process would weigh as much as a whole process.
+                let is_void = leg.rounds < pace.warm_up || leg.is_further(pace);
+                return (interrupted(series, is_void.then_some(leg.before)), Stopped::Interrupted);
             }
             take_sample(turn, &*subjects[index], leg.process, &mut series[index], watcher);
         }
@@ -188,11 +205,10 @@ pub fn sample<T: Turn>(
         let elapsed = clock.now();
         watcher.round_ended(elapsed, worst_error(&series), &series);
         let Some(reason) = leg.verdict(pace, &series, elapsed) else { continue };
-        let is_precise = || {
-            // Once the processes of an executor have differed, a test that no longer finds it ends nothing.
-            let mut errors = series.iter().zip(&mut differing).filter(|(series, _)| series.failure.is_none());
-            errors.all(|(series, differs)| series.is_precise(pace.target, seed, differs))
-        };
+        if reason == Stopped::Precise && leg.is_last(pace) {
+            series.iter_mut().for_each(|series| series.compare_processes(seed));
+        }
+        let is_precise = || healthy(&series).all(|series| series.is_precise(pace.target));
         if let Some(stopped) = leg.end(pace, samples(&series), elapsed, reason, is_precise) {
             if reason == Stopped::ProcessesDiffer {
                 // The further process had no time for its samples, but would weigh as much as the others.
@@ -243,6 +259,11 @@ impl Leg {
         Leg { began: now, process: self.process + 1, rounds: 0, before: samples, first, ..self }
     }
 
+    /// Whether this process is the last of those that were asked for, or a further one.
+    fn is_last(&self, pace: &Pace) -> bool {
+        self.process + 1 >= pace.processes
+    }
+
     /// Whether this process is one beyond those that were asked for.
     fn is_further(&self, pace: &Pace) -> bool {
         self.process >= pace.processes
@@ -283,22 +304,22 @@ impl Leg {
         if self.is_further(pace) {
             let is_enough = taken >= self.wanted(pace);
             let too_late = || is_over().then_some(Stopped::ProcessesDiffer);
-            if is_enough { Some(Stopped::Precise) } else { too_late() }
-        } else if taken < pace.least_samples(self.process) {
-            None
-        } else if taken >= self.wanted(pace) && is_precise() {
-            Some(Stopped::Precise)
-        } else if is_full {
-            Some(if is_precise() { Stopped::Precise } else { Stopped::Enough })
-        } else if is_over() {
-            Some(match samples <= pace.min_samples && elapsed > pace.budget {
-                _ if is_precise() => Stopped::Precise,
-                true => Stopped::OverBudget,
-                false => Stopped::Budget,
-            })
-        } else {
-            None
+            return if is_enough { Some(Stopped::Precise) } else { too_late() };
         }
+        if taken < pace.least_samples(self.process) {
+            return None;
+        }
+        let reason = if is_full {
+            Stopped::Enough
+        } else if is_over() {
+            let is_least = samples <= pace.min_samples;
+            if is_least && elapsed > pace.budget { Stopped::OverBudget } else { Stopped::Budget }
+        } else if taken >= self.wanted(pace) && is_precise() {
+            Stopped::Precise
+        } else {
+            return None;
+        };
+        Some(if is_precise() { Stopped::Precise } else { reason })
     }
 
     /// Why no other process follows this one, which has ended for that `reason` when there were so many `samples`. None
@@ -314,7 +335,7 @@ impl Leg {
         let another = pace.warm_up.saturating_add(self.first);
         match reason {
             Stopped::NothingLeft => Some(reason),
-            _ if self.process + 1 < pace.processes => None,
+            _ if !self.is_last(pace) => None,
             Stopped::Precise if is_precise() => Some(reason),
             Stopped::Precise if samples + self.first > pace.max_samples => Some(Stopped::Enough),
             Stopped::Precise if self.is_short_of_time(another, elapsed, pace.budget.as_secs_f64()) => {
@@ -353,11 +374,11 @@ fn take_sample<T: Turn>(
     }
 }
 
-/// The series after an interrupt. If it came during a warm-up, only the samples from before the warm-up count.
-fn interrupted<S>(mut series: Vec<Series<S>>, warming_up: Option<usize>) -> Vec<Series<S>> {
+/// The series after an interrupt. Only the first samples count, if so many are `valid`.
+fn interrupted<S>(mut series: Vec<Series<S>>, valid: Option<usize>) -> Vec<Series<S>> {
     for series in &mut series {
-        if let Some(before) = warming_up {
-            series.forget_beyond(before);
+        if let Some(valid) = valid {
+            series.forget_beyond(valid);
         }
         if series.samples.is_empty() && series.failure.is_none() {
             series.failure = Some(Failure::Interrupted);
@@ -674,12 +695,31 @@ mod tests {
 
     #[test]
     fn rounds_that_were_fitted_leave_time_for_enough_samples_and_for_further_processes() {
-        let pace = Pace { warm_up: 1, processes: 5, budget: Duration::from_secs(10_000), ..MOODY };
+        let pace = Pace { warm_up: 1, processes: 5, target: 0.02, ..MOODY };
         let round = pace.good_round().as_secs();
-        let (series, stopped, _) = run(pace, &[("fitted", &[round])]);
+        let (series, stopped, machine) = run(pace, &[("fitted", &[round])]);
         assert_eq!((samples_of_processes(&series[0]), stopped), (vec![ENOUGH; 5], Stopped::Precise));
-        let whole = Pace::SPARE + pace.processes;
-        assert!(round * (whole * (ENOUGH + pace.warm_up)) as u64 <= pace.budget.as_secs());
+        let left = pace.budget - machine.clock.now();
+        assert!(left >= 2 * machine.clock.now() / 5, "{left:?} for two more processes");
+    }
+
+    #[test]
+    fn processes_that_have_differed_are_not_precise_because_a_test_does_not_find_it_any_more() {
+        let samples = [10, 10, 12, 12].map(Seconds).into_iter().collect();
+        let (name, usages, processes) = ("moody", Vec::new(), vec![0, 1, 2, 3]);
+        let mut series = Series { name, samples, usages, processes, differs: false, failure: None };
+        series.compare_processes(0);
+        assert!(!series.differs && series.is_precise(0.053));
+        series.differs = true;
+        series.compare_processes(0);
+        assert!(series.differs && !series.is_precise(0.0525));
+    }
+
+    #[test]
+    fn an_interrupt_of_a_further_process_keeps_what_was_before() {
+        let script: Vec<u64> = (0..5 * 40).map(|sample| first_is_worst(sample / 5)).collect();
+        let (series, stopped, _) = run_until(17, MOODY, &[("moody", &script)]);
+        assert_eq!((samples_of_processes(&series[0]), stopped), (vec![ENOUGH; 3], Stopped::Interrupted));
     }
 
     #[test]

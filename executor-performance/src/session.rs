@@ -168,7 +168,8 @@ impl Session {
 
         let (seconds, surroundings) = (supervision.whole_time().as_secs_f64(), recorder.seen());
         let rows = rows(&experiment, &series, seed);
-        let told = |run: &Run| (noise(run, &rows, pace.target, seed), kinship(run, &rows, pace.target, seed));
+        let differing: Vec<bool> = series.iter().map(|series| series.differs).collect();
+        let told = |run: &Run| (noise(run, &rows, pace.target), kinship(run, &rows, &differing, pace.target, seed));
         let (scatter, kinship) = self.record.runs.last().map(told).unwrap_or_default();
         let mut doubts = [surroundings.doubts(), scatter].concat();
         doubts.extend(kinship.into_iter().chain(backlog(&rows)).chain(lateness(&rows)));
@@ -318,6 +319,7 @@ mod tests {
             samples: (0..samples).map(|_| Nothing).collect(),
             usages: Vec::new(),
             processes: Vec::new(),
+            differs: false,
             failure,
         };
         let remark = |series: &[Series<Nothing>], stopped| stop(&pace, series, stopped, 1.0).remark;

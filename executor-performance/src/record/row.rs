@@ -96,9 +96,8 @@ impl Row {
         }
     }
 
-    /// The same row with the errors of processes where these differ, which samples do not know.
-    fn beside_processes(mut self, costs: &Costs<'_>, seed: u64) -> Self {
-        let differ = costs.differ(seed);
+    /// The same row with the errors of processes where these `differ`, which samples do not know.
+    fn beside_processes(mut self, costs: &Costs<'_>, differ: bool) -> Self {
         if let Some(error) = self.figures.get_mut(RSE) {
             *error = Some(costs.relative_error(differ) * 100.0).filter(|error| error.is_finite());
         }
@@ -201,7 +200,7 @@ fn row<X: Experiment>(experiment: &X, series: &Series<SampleOf<X>>, seed: u64) -
     };
     let row = Row { interval, ..row };
     match costs_of(series) {
-        Some(costs) => row.beside_processes(&costs, seed).with_ends(),
+        Some(costs) => row.beside_processes(&costs, series.differs || costs.differ(seed)).with_ends(),
         None => row,
     }
 }
@@ -277,7 +276,8 @@ mod tests {
         let sample = |nanos| BurstsSample { bursts: vec![burst(1, nanos)], ..BurstsSample::default() };
         let rows = |failure| {
             let samples = [1, 1, 1, 1, 1, 100].map(|micros| sample(1000 * micros)).into();
-            let series = Series { name: "channel", samples, usages: Vec::new(), processes: vec![0; 6], failure };
+            let series =
+                Series { name: "channel", samples, usages: Vec::new(), processes: vec![0; 6], differs: false, failure };
             rows(&latency, &[series], 0).remove(0)
         };
         let sound = rows(None);
@@ -299,8 +299,8 @@ mod tests {
         let sample = |nanos| BurstsSample { bursts: vec![burst(1, nanos)], ..BurstsSample::default() };
         let samples = all().map(|(_, nanos)| sample(nanos)).collect();
         let processes = all().map(|(process, _)| process).collect();
-        rows(&latency, &[Series { name: "channel", samples, usages: Vec::new(), processes, failure: None }], 0)
-            .remove(0)
+        let (usages, differs, failure) = (Vec::new(), false, None);
+        rows(&latency, &[Series { name: "channel", samples, usages, processes, differs, failure }], 0).remove(0)
     }
 
     #[test]

@@ -1,8 +1,8 @@
 use crate::stats::Distribution;
 use serde::{Deserialize, Serialize};
 
-/// The distribution of single times over all samples of one executor, in microseconds, to three digits. Percentiles
-/// that no time exceeds are missing, but in older records they are the longest time.
+/// The distribution of single times over all samples of one executor, in microseconds, to three digits. A
+/// percentile beyond which there would be less than one time is the longest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// How many times.
@@ -10,13 +10,13 @@ pub struct Times {
     /// Their mean.
     pub mean_us: f64,
     /// Half of them are at most this long.
-    pub p50_us: Option<f64>,
+    pub p50_us: f64,
     /// 90 % of them are.
-    pub p90_us: Option<f64>,
+    pub p90_us: f64,
     /// 99 % of them are.
-    pub p99_us: Option<f64>,
+    pub p99_us: f64,
     /// 99.9 % of them are.
-    pub p999_us: Option<f64>,
+    pub p999_us: f64,
     /// All are.
     pub max_us: f64,
     /// Pairs of a time and how many are about that long, but not longer; times without any are left out.
@@ -26,13 +26,14 @@ pub struct Times {
 impl Times {
     /// The `distribution`, in a form that can be written.
     pub fn of(distribution: &Distribution) -> Self {
+        let quantile = |quantile| distribution.quantile_us(quantile);
         Times {
             count: distribution.count(),
             mean_us: distribution.mean_us(),
-            p50_us: distribution.percentile_us(0.5),
-            p90_us: distribution.percentile_us(0.9),
-            p99_us: distribution.percentile_us(0.99),
-            p999_us: distribution.percentile_us(0.999),
+            p50_us: quantile(0.5),
+            p90_us: quantile(0.9),
+            p99_us: quantile(0.99),
+            p999_us: quantile(0.999),
             max_us: distribution.max_us(),
             histogram: distribution.buckets().collect(),
         }

@@ -5,9 +5,8 @@ use crate::{
     record::{Row, Run},
 };
 
-/// What the scatter of the samples makes doubtful in the `rows` of `run`, where `target` was asked for. `seed` is for
-/// the test whether processes differ.
-pub(super) fn noise(run: &Run, rows: &[Row], target: f64, seed: u64) -> Vec<String> {
+/// What the scatter of the samples makes doubtful in the `rows` of `run`, where `target` was asked for.
+pub(super) fn noise(run: &Run, rows: &[Row], target: f64) -> Vec<String> {
     /// Beyond this, figures are not worth much, whatever was asked for.
     const NOISY: f64 = 0.05;
     let limit = NOISY.max(target);
@@ -15,8 +14,7 @@ pub(super) fn noise(run: &Run, rows: &[Row], target: f64, seed: u64) -> Vec<Stri
         .iter()
         // What is not kept up with does not scatter, but grows.
         .filter(|row| !falls_behind(row))
-        .filter_map(|row| Some((row, row.costs(run)?)))
-        .map(|(row, costs)| (row, costs.relative_error(costs.differ(seed))))
+        .filter_map(|row| Some((row, row.costs(run)?.relative_error(false))))
         .filter(|(_, error)| error.is_finite() && *error > limit)
         .map(|(row, error)| format!("{} {:.0} %", row.executor, error * 100.0))
         .collect();
@@ -42,18 +40,20 @@ pub(super) fn noise(run: &Run, rows: &[Row], target: f64, seed: u64) -> Vec<Stri
 }
 
 /// The executors whose samples are so alike within a process that only more processes help, where `target` was asked
-/// for.
-pub(super) fn kinship(run: &Run, rows: &[Row], target: f64, seed: u64) -> Option<String> {
+/// for. `differing` are those of which that has been seen; `seed` is for the test of the others.
+pub(super) fn kinship(run: &Run, rows: &[Row], differing: &[bool], target: f64, seed: u64) -> Option<String> {
     let apart: Vec<String> = rows
         .iter()
-        .filter_map(|row| Some((row, row.costs(run)?)))
-        .filter(|(_, costs)| costs.level().error() > target && costs.differ(seed))
-        .filter_map(|(row, costs)| Some(format!("{} by {:.0} %", row.executor, costs.level().noise()? * 100.0)))
+        .zip(differing)
+        .filter(|(row, _)| !falls_behind(row))
+        .filter_map(|(row, differs)| Some((row, row.costs(run)?, differs)))
+        .filter(|(_, costs, differs)| costs.level().error() > target && (**differs || costs.differ(seed)))
+        .filter_map(|(row, costs, _)| Some(format!("{} by {:.0} %", row.executor, costs.level().noise()? * 100.0)))
         .collect();
     (!apart.is_empty()).then(|| {
         format!(
             "processes of one executor differ more than their samples tell ({}), so only more of them would help: \
-             raise --processes, or --budget for more of them",
+             raise --processes and --budget",
             apart.join(", ")
         )
     })
@@ -72,9 +72,10 @@ fn falls_behind(row: &Row) -> bool {
         let seconds = of(JOBS)? / of(ACHIEVED)? / row.samples.count() as f64;
         // How much longer than it should a sample took.
         let excess_us = seconds * (1.0 - part) * 1e6;
-        // If the time of a job grows steadily, up to all of that, half of the jobs take at least half of it. A few jobs
-        // that end late do not move the median.
-        Some(part < 0.99 && of(P50)? >= excess_us / 4.0)
+        // If the time of a job grows steadily, up to all of that, half of the jobs take less than half of it. Where the
+        // last jobs only end late, because all take long, or because a few do, the median is larger, or smaller.
+        let half = excess_us / 2.0;
+        Some(part < 0.99 && (half / 2.0..half * 1.4).contains(&of(P50)?))
     };
     fall().unwrap_or(false)
 }
@@ -133,12 +134,12 @@ mod tests {
 
     #[test]
     fn noise_is_told_with_the_remedy() {
-        let doubts = noise(&latency(), &[row(vec![1.0, 2.0, 3.0])], 0.02, 0);
+        let doubts = noise(&latency(), &[row(vec![1.0, 2.0, 3.0])], 0.02);
         assert!(
             doubts.len() == 1 && doubts[0].contains("channel 29 %") && doubts[0].contains("--budget"),
             "{doubts:?}"
         );
-        assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02, 0), Vec::<String>::new());
+        assert_eq!(noise(&latency(), &[row(vec![1.0, 1.01, 1.0])], 0.02), Vec::<String>::new());
     }
 
     /// Their scatter decides when sampling stops, and is what the column shows. The reciprocals scatter differently.
@@ -147,7 +148,7 @@ mod tests {
         let (throughput, rows) = (record().runs.remove(0), [row(vec![1.0, 2.0, 3.0])]);
         let told = rows[0].costs(&throughput).expect("samples").relative_error(false);
         assert!((told - crate::stats::relative_error(&[1.0, 1.0 / 2.0, 1.0 / 3.0])).abs() < 1e-12, "{told}");
-        let doubts = noise(&throughput, &rows, 0.02, 0);
+        let doubts = noise(&throughput, &rows, 0.02);
         assert!(doubts.len() == 1 && doubts[0].contains("channel 33 %"), "{doubts:?}");
     }
 
@@ -159,10 +160,10 @@ mod tests {
             let samples = Samples::new(values.clone(), &[]).of_processes(processes);
             Row { samples, ..row(values.clone()) }
         };
-        let doubt = kinship(&latency(), &[of(&processes)], 0.02, 0).expect("they differ");
+        let doubt = kinship(&latency(), &[of(&processes)], &[false], 0.02, 0).expect("they differ");
         assert!(doubt.contains("channel by 16 %") && doubt.contains("--processes"), "{doubt}");
-        assert_eq!(kinship(&latency(), &[of(&processes)], 0.2, 0), None);
-        assert_eq!(kinship(&latency(), &[of(&[])], 0.02, 0), None);
+        assert_eq!(kinship(&latency(), &[of(&processes)], &[true], 0.2, 0), None);
+        assert_eq!(kinship(&latency(), &[of(&[])], &[false], 0.02, 0), None);
     }
 
     /// Doubts about the program, the machine, what went on meanwhile, and the samples.
@@ -184,8 +185,8 @@ mod tests {
             row("burst", |sample| if sample % 8 == 0 { 9.0 } else { 1.0 + 0.01 * f64::from(sample % 8) }),
             row("elastic", |sample| if sample < 12 { 1.0 } else { 1.2 }),
         ];
-        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02, 0)];
-        let told = doubts.concat().into_iter().chain(kinship(&latency(), &rows, 0.02, 0));
+        let doubts = [program.doubts(), machine.doubts(5), surroundings.doubts(), noise(&latency(), &rows, 0.02)];
+        let told = doubts.concat().into_iter().chain(kinship(&latency(), &rows, &[false; 2], 0.02, 0));
         insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
     }
 
@@ -216,19 +217,24 @@ mod tests {
             let samples = Samples::new(vec![1.0, 2.0, 3.0], &[]);
             Row::new(executor, Ok(figures.collect()), samples, None)
         };
-        let rows = [row("channel", 50.0, 5000.0), row("elastic", 99.5, 20.0), row("burst", 98.0, 20.0)];
+        let rows = [
+            row("channel", 50.0, 5000.0),
+            row("elastic", 99.5, 20.0),
+            row("burst", 98.0, 20.0),
+            row("dispatcher", 98.0, 210.0),
+        ];
         let doubt = backlog(&rows).expect("one does not keep up");
         assert!(doubt.contains("(channel 50 % of") && doubt.contains("--rate"), "{doubt}");
-        assert_eq!(backlog(&rows[1..]), None, "a few jobs that end late are no backlog");
-        assert!(lateness(&rows).is_some_and(|doubt| doubt.contains("times of elastic, burst are")));
-        assert!(noise(&latency(), &rows, 0.05, 0)[0].contains("error of elastic 29 %, burst 29 %)"));
+        assert_eq!(backlog(&rows[1..]), None, "a few jobs that end late are no backlog, nor are long ones");
+        assert!(lateness(&rows).is_some_and(|doubt| doubt.contains("times of elastic, burst, dispatcher are")));
+        assert!(noise(&latency(), &rows, 0.05)[0].contains("error of elastic 29 %, burst 29 %, dispatcher 29 %)"));
     }
 
     #[test]
     fn many_outliers_are_told() {
         let mut values = vec![1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07];
         values.extend([1.5, 1.6]);
-        let doubts = noise(&latency(), &[row(values)], 0.5, 0);
+        let doubts = noise(&latency(), &[row(values)], 0.5);
         assert!(doubts.len() == 1 && doubts[0].starts_with("2 of 10 samples of channel"), "{doubts:?}");
     }
 }

@@ -54,7 +54,7 @@ impl<'a, X: Experiment> Recorder<'a, X> {
 
 /// Whether the least number of rounds takes much longer than the budget, if all take as long as the first, which was
 /// from `began` to `ended`.
-fn excess(pace: &Pace, began: Duration, ended: Duration) -> Option<String> {
+fn overrun(pace: &Pace, began: Duration, ended: Duration) -> Option<String> {
     /// The first round, in which processes start, takes longer than the others.
     const MUCH: f64 = 1.5;
     let rounds = pace.least_rounds();
@@ -63,7 +63,7 @@ fn excess(pace: &Pace, began: Duration, ended: Duration) -> Option<String> {
     (expected > MUCH * budget).then(|| {
         format!(
             "{rounds} rounds, the fewest that are possible, may take {expected:.0} s, more than the budget of {budget} s: \
-             raise --budget, or lower --min-samples, --processes or --warm-up, or choose fewer executors"
+             raise --budget, or lower --min-samples, --processes or --warm-up"
         )
     })
 }
@@ -75,8 +75,10 @@ impl<X: Experiment> Watcher<SampleOf<X>> for Recorder<'_, X> {
 
     fn round_ended(&mut self, elapsed: Duration, error: f64, series: &[Series<SampleOf<X>>]) {
         self.session.progress.round_ended(elapsed, error);
-        if let Some(doubt) = self.first.take().and_then(|(pace, began)| excess(&pace, began, elapsed)) {
-            self.session.warn(&self.session.located(&[doubt]));
+        if let Some(doubt) = self.first.take().and_then(|(pace, began)| overrun(&pace, began, elapsed)) {
+            let doubts = [doubt];
+            self.session.warn(&self.session.located(&doubts));
+            self.session.update(|run| run.warnings.extend(doubts));
         }
         self.observer.look();
         if Instant::now() >= self.next && series.iter().any(|series| !series.samples.is_empty()) {
@@ -97,9 +99,9 @@ mod tests {
     fn what_cannot_fit_into_the_budget_is_told_after_the_first_round() {
         let budget = Duration::from_secs(10);
         let pace = Pace { warm_up: 1, min_samples: 10, max_samples: 100, processes: 5, target: 0.02, budget };
-        let told = |seconds: u64| excess(&pace, Duration::from_secs(1), Duration::from_secs(1 + seconds));
-        assert_eq!(told(0), None);
-        let told = told(4).expect("15 rounds of 4 s");
+        let told = |millis: u64| overrun(&pace, Duration::from_secs(1), Duration::from_millis(1000 + millis));
+        assert_eq!(told(800), None, "13 s are not much more");
+        let told = told(4000).expect("15 rounds of 4 s");
         assert!(told.contains("15 rounds") && told.contains("61 s") && told.contains("of 10 s"), "{told}");
     }
 }

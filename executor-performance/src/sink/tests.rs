@@ -32,10 +32,12 @@ fn measured<X: Experiment>(experiment: &X, sample: impl Fn(u64) -> SampleOf<X>) 
         samples: percents.map(&sample).into(),
         usages: vec![USAGE; 6],
         processes: vec![0, 0, 1, 1, 2, 2],
+        differs: false,
         failure: None,
     };
     let failure = Some(Failure::Told("stalled: 1 of 2 jobs ran".to_owned()));
-    let failed = Series { name: "burst", samples: Vec::new(), usages: Vec::new(), processes: Vec::new(), failure };
+    let (samples, usages, processes) = (Vec::new(), Vec::new(), Vec::new());
+    let failed = Series { name: "burst", samples, usages, processes, differs: false, failure };
     let series = [
         series("channel", [120, 121, 119, 122, 120, 150]),
         series("workstealing", [100, 101, 99, 102, 100, 103]),

@@ -38,7 +38,7 @@ pub fn differ(costs: &[f64], processes: &[u64], seed: u64) -> bool {
 }
 
 /// The relative standard error of what is measured, as a fraction: that of the samples or, if there were several
-/// processes which [`differ`], and that is to say `differs`, that of these where it is larger.
+/// processes which [`differ`], as `differs` says, that of these where it is larger.
 pub fn error(costs: &[f64], processes: &[u64], differs: bool) -> f64 {
     let of_samples = relative_error(costs);
     // Where a process costs nothing, the error of processes is not a number, and does not count.
