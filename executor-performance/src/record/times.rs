@@ -1,8 +1,8 @@
 use crate::stats::Distribution;
 use serde::{Deserialize, Serialize};
 
-/// The distribution of single times over all samples of one executor, in microseconds, to three digits. A
-/// percentile beyond which there would be less than one time is missing; in older records it is the longest.
+/// The distribution of single times over all samples of one executor, in microseconds, to three digits. A percentile
+/// beyond which there would be less than one time is missing; in older records it is the longest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// How many times.
