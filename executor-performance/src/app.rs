@@ -22,6 +22,7 @@ use std::{
     rc::Rc,
     time::Duration,
 };
+use terminal_size::{Width, terminal_size_of};
 
 /// Carries out the `orders`. Asks first for what `recommend` was not told. It listens for an `interrupt` only once it
 /// measures: before, and where nothing is measured, there is nothing to keep, so a signal ends the program at once,
@@ -213,9 +214,16 @@ fn sinks(
 
 /// The sink for tables. It writes to stderr if a file format goes to standard output.
 fn terminal(options: &OutputOptions) -> Terminal<Box<dyn io::Write>> {
-    let out: Box<dyn io::Write> =
-        if writes_to_output(options) { Box::new(anstream::stderr()) } else { Box::new(anstream::stdout()) };
-    Terminal::new(out, options.quiet)
+    let (out, size): (Box<dyn io::Write>, _) = if writes_to_output(options) {
+        (Box::new(anstream::stderr()), terminal_size_of(io::stderr()))
+    } else {
+        (Box::new(anstream::stdout()), terminal_size_of(io::stdout()))
+    };
+    let terminal = Terminal::new(out, options.quiet);
+    match size {
+        Some((Width(columns), _)) => terminal.wide(columns),
+        None => terminal,
+    }
 }
 
 /// Whether standard output is for a file format, and tables go elsewhere.

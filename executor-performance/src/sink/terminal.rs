@@ -1,4 +1,4 @@
-//! Tables for people, 80 columns wide.
+//! Tables for people, as wide as the terminal; elsewhere 80 columns, so that files and pipes get the same everywhere.
 
 use super::{
     Sink, Target, located,
@@ -11,6 +11,7 @@ use crate::{
 };
 use std::io::{self, Write};
 
+/// The width where there is no terminal. Text is never wider, because long lines are hard to read.
 const WIDTH: usize = 80;
 
 /// The gap between columns.
@@ -28,12 +29,19 @@ pub struct Terminal<W> {
     out: W,
     /// Whether to leave out everything but results.
     quiet: bool,
+    /// How many columns there are.
+    width: usize,
 }
 
 impl<W: Write> Terminal<W> {
     /// A sink that writes to `out`.
     pub fn new(out: W, quiet: bool) -> Self {
-        Terminal { out, quiet }
+        Terminal { out, quiet, width: WIDTH }
+    }
+
+    /// The same for a terminal that has so many `columns`.
+    pub fn wide(self, columns: u16) -> Self {
+        Terminal { width: columns.into(), ..self }
     }
 
     /// Writes `text` as it is.
@@ -55,13 +63,13 @@ impl<W: Write> Terminal<W> {
     pub fn comparison(&mut self, comparison: &Comparison) -> io::Result<()> {
         let mut text = String::new();
         if !self.quiet {
-            text += &(titled("old", &comparison.old) + &titled("new", &comparison.new) + "\n");
+            text += &(self.titled("old", &comparison.old) + &self.titled("new", &comparison.new) + "\n");
         }
         for run in &comparison.runs {
-            text += &wrapped(&format!("compared: {}", run.title), 0);
-            text += &format!("\n{}", drawn(&compare::table(&run.changes)));
+            text += &self.wrapped(&format!("compared: {}", run.title), 0);
+            text += &format!("\n{}", self.drawn(&compare::table(&run.changes)));
         }
-        text.extend(comparison.remarks().iter().map(|line| wrapped(line, 0)));
+        text.extend(comparison.remarks().iter().map(|line| self.wrapped(line, 0)));
         self.write(&text)
     }
 
@@ -71,8 +79,54 @@ impl<W: Write> Terminal<W> {
     ///
     /// As [`write`](Self::write).
     pub fn prose(&mut self, text: &str) -> io::Result<()> {
-        let fitted = |line: &str| if line.starts_with(' ') { format!("{line}\n") } else { wrapped(line, 0) };
+        let fitted = |line: &str| if line.starts_with(' ') { format!("{line}\n") } else { self.wrapped(line, 0) };
         self.write(&text.lines().map(fitted).collect::<String>())
+    }
+
+    /// Figures, and why there are none.
+    fn results(&self, run: &Run) -> String {
+        let mut text = view::results(run).map(|table| self.drawn(&table)).unwrap_or_default();
+        for row in &run.rows {
+            if let Some(why) = &row.error {
+                let line = format!("{} {why}", row.executor);
+                text += &match row.status() {
+                    Status::Failed => {
+                        self.wrapped(&format!("FAILED: {line}"), 0).replacen("FAILED:", &painted(BAD, "FAILED:"), 1)
+                    }
+                    Status::Measured | Status::NotMeasured => self.wrapped(&line, 0),
+                };
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// `table`, in as many pieces as the width requires, each with the names at the left.
+    fn drawn(&self, table: &Table) -> String {
+        let mut columns = table.columns.iter().map(|column| Drawn::new(column, table.best));
+        let Some(names) = columns.next() else { return String::new() };
+        let (mut text, mut piece, mut width) = (String::new(), Vec::new(), names.width);
+        for column in columns {
+            if width + GAP + column.width > self.width && !piece.is_empty() {
+                text += &drawn_piece(&names, &piece);
+                piece.clear();
+                width = names.width;
+            }
+            width += GAP + column.width;
+            piece.push(column);
+        }
+        text + &drawn_piece(&names, &piece)
+    }
+
+    fn titled(&self, title: &str, text: &str) -> String {
+        let text = self.wrapped(text, INDENT);
+        format!("{}{}", painted(TITLE, &format!("{title:INDENT$}")), &text[INDENT..])
+    }
+
+    /// The words of `text` in lines that fit, each indented.
+    fn wrapped(&self, text: &str, indent: usize) -> String {
+        let lines = view::lines(text, self.width.min(WIDTH).saturating_sub(indent));
+        lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
     }
 }
 
@@ -85,12 +139,12 @@ impl<W: Write> Sink for Terminal<W> {
         };
         let mut text = String::new();
         if before.is_none() && !self.quiet {
-            text.extend(view::facts(record).into_iter().map(|(title, line)| titled(title, &line)));
+            text.extend(view::facts(record).into_iter().map(|(title, line)| self.titled(title, &line)));
         }
         if before.is_none_or(|before| before.experiment != run.experiment) {
-            text += &titled("experiment", view::experiment(run));
+            text += &self.titled("experiment", view::experiment(run));
         }
-        text.extend(view::news(run, before).into_iter().map(|(title, line)| titled(title, line)));
+        text.extend(view::news(run, before).into_iter().map(|(title, line)| self.titled(title, line)));
         if text.is_empty() { Ok(()) } else { self.write(&format!("{text}\n")) }
     }
 
@@ -101,9 +155,9 @@ impl<W: Write> Sink for Terminal<W> {
 
     fn end(&mut self, record: &Record) -> io::Result<()> {
         let Some(run) = record.runs.last() else { return Ok(()) };
-        let mut text = results(run);
+        let mut text = self.results(run);
         if let Some(ending) = view::ending(run).filter(|_| !self.quiet) {
-            text += &wrapped(&ending, 0);
+            text += &self.wrapped(&ending, 0);
             text.push('\n');
         }
         self.write(&text)
@@ -112,32 +166,14 @@ impl<W: Write> Sink for Terminal<W> {
     fn finish(&mut self, record: &Record) -> io::Result<()> {
         let mut text = String::new();
         for sweep in view::sweeps(record) {
-            text += &wrapped(&sweep.caption(), 0);
-            text += &format!("\n{}", drawn(&sweep.table()));
+            text += &self.wrapped(&sweep.caption(), 0);
+            text += &format!("\n{}", self.drawn(&sweep.table()));
         }
         if !self.quiet {
-            text += &wrapped(&view::footnote(record), 0);
+            text += &self.wrapped(&view::footnote(record), 0);
         }
         self.write(&text)
     }
-}
-
-/// Figures, and why there are none.
-fn results(run: &Run) -> String {
-    let mut text = view::results(run).map(|table| drawn(&table)).unwrap_or_default();
-    for row in &run.rows {
-        if let Some(why) = &row.error {
-            let line = format!("{} {why}", row.executor);
-            text += &match row.status() {
-                Status::Failed => {
-                    wrapped(&format!("FAILED: {line}"), 0).replacen("FAILED:", &painted(BAD, "FAILED:"), 1)
-                }
-                Status::Measured | Status::NotMeasured => wrapped(&line, 0),
-            };
-            text.push('\n');
-        }
-    }
-    text
 }
 
 /// A column as it is drawn.
@@ -179,23 +215,6 @@ fn drawn_bar(part: f64) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// `table`, in as many pieces as the width requires, each with the names at the left.
-fn drawn(table: &Table) -> String {
-    let mut columns = table.columns.iter().map(|column| Drawn::new(column, table.best));
-    let Some(names) = columns.next() else { return String::new() };
-    let (mut text, mut piece, mut width) = (String::new(), Vec::new(), names.width);
-    for column in columns {
-        if width + GAP + column.width > WIDTH && !piece.is_empty() {
-            text += &drawn_piece(&names, &piece);
-            piece.clear();
-            width = names.width;
-        }
-        width += GAP + column.width;
-        piece.push(column);
-    }
-    text + &drawn_piece(&names, &piece)
-}
-
 /// Names to the left, figures to the right.
 fn drawn_piece(names: &Drawn, columns: &[Drawn]) -> String {
     let mut text = String::new();
@@ -207,17 +226,6 @@ fn drawn_piece(names: &Drawn, columns: &[Drawn]) -> String {
     }
     text.push('\n');
     text
-}
-
-fn titled(title: &str, text: &str) -> String {
-    let text = wrapped(text, INDENT);
-    format!("{}{}", painted(TITLE, &format!("{title:INDENT$}")), &text[INDENT..])
-}
-
-/// The words of `text` in lines that fit, each indented.
-fn wrapped(text: &str, indent: usize) -> String {
-    let lines = view::lines(text, WIDTH - indent);
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
 #[cfg(test)]
@@ -281,10 +289,14 @@ mod tests {
         let column = Column::text(["median", "M jobs/s"], ["1.00".to_owned()]);
         let mut columns = vec![Column::names(["executor", ""], ["workstealing-spin-counted".to_owned()])];
         columns.extend(vec![column; 7]);
-        let text = anstream::adapter::strip_str(&drawn(&Table { columns, best: None })).to_string();
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert_eq!(text.matches("workstealing-spin-counted").count(), 2);
-        assert_eq!(text.matches("median").count(), 7);
+        let table = Table { columns, best: None };
+        for (width, pieces) in [(40, 7), (80, 2), (94, 2), (95, 1), (200, 1)] {
+            let text = Terminal::new(Vec::new(), false).wide(width).drawn(&table);
+            let text = anstream::adapter::strip_str(&text).to_string();
+            assert!(text.lines().all(|line| line.chars().count() <= width.into()), "{text}");
+            assert_eq!(text.matches("workstealing-spin-counted").count(), pieces, "{text}");
+            assert_eq!(text.matches("median").count(), 7);
+        }
     }
 
     #[test]
@@ -294,6 +306,16 @@ mod tests {
         record.runs[0].description = vec![("load".to_owned(), "heavy ".repeat(30))];
         let text = shown(&record);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn text_is_as_narrow_as_the_terminal_but_not_as_wide() {
+        for (columns, longest) in [(1, 1), (40, 39), (80, 79), (200, 79)] {
+            let mut text = Vec::new();
+            Terminal::new(&mut text, false).wide(columns).prose(&"x ".repeat(200)).expect("memory");
+            let text = String::from_utf8(text).expect("text");
+            assert_eq!(text.lines().map(str::len).max(), Some(longest), "{columns}: {text}");
+        }
     }
 
     #[test]
