@@ -206,7 +206,11 @@ fn fitted(option: clap::Arg, name: &str) -> clap::Arg {
     };
     match (name, id) {
         _ if useless || id == "config" => option.hide(true),
-        ("compare", "output") => retold(option, OUTPUT_OF_COMPARE, "-o compared.html -o md:-"),
+        ("compare", "output") => {
+            let option = retold(option, OUTPUT_OF_COMPARE, "-o compared.html -o md:-");
+            // CSV cannot hold a comparison. The name is still known, so that a user is told so.
+            option.visible_alias(None::<&str>).alias("output-csv")
+        }
         ("compare", "quiet") => retold(option, QUIET_TO_COMPARE, "compare old.json new.json --quiet"),
         ("wake", "threads") => option.default_value(THREADS_TO_WAKE),
         ("recommend", "threads") => retold(option, THREADS_TO_RECOMMEND_FOR, "-t 4").hide_default_value(true),

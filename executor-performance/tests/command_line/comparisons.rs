@@ -35,8 +35,11 @@ fn a_comparison_is_written_where_one_wants_it() {
     assert!(fs::read_to_string(page).expect("a page").contains("</svg>"));
     assert!(fs::read_to_string(document).expect("a document").contains("| channel |"));
     assert!(measured(&format!("compare {old} {old} -o md:-")).starts_with("# Executors compared"));
-    let complaint = refused(&format!("compare {old} {old} -o compared.csv"));
-    assert!(complaint.contains("compared.csv cannot hold a comparison") && complaint.contains(".html"), "{complaint}");
+    for option in ["-o", "--output-csv"] {
+        let complaint = refused(&format!("compare {old} {old} {option} compared.csv"));
+        let is_told = complaint.contains("compared.csv cannot hold a comparison") && complaint.contains(".html");
+        assert!(is_told, "{complaint}");
+    }
 }
 
 #[test]
