@@ -51,7 +51,11 @@ unsafe_leaves=(
     executors/src/crew/delivery.rs
     executors/src/crew/fork.rs
     executors/src/crew/holds.rs
+    executors/src/crew/site.rs
     executors/src/crew/stakes.rs
+    executors/src/errand.rs
+    executors/src/errand/model.rs
+    executors/src/errand/tests.rs
     executors/src/futures_executor/reporting.rs
     executors/src/job.rs
     executors/src/job/hand.rs
@@ -75,6 +79,7 @@ unsafe_leaves=(
     executors/src/source/queue/ring/stealer.rs
     executors/src/source/queue/ring/tests.rs
     executors/src/source/queue/stack/model.rs
+    executors/src/threadpool_executor/site.rs
     executors/src/time_slice.rs
 )
 

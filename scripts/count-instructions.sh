@@ -12,7 +12,8 @@ source "$root/scripts/lib.sh"
 results=docs/results/instructions.md
 tolerance=${TOLERANCE:-10}
 jobs=20000
-ways=(execute-outside execute-inside clone submit spawn-outside spawn-inside yield fork)
+ways=(execute-outside execute-inside clone submit spawn-outside spawn-inside yield
+    detached-outside detached-inside detached-yield fork)
 
 usage() {
     cat <<USAGE
@@ -89,8 +90,11 @@ describe() {
         submit) echo "\`submit\` from outside, the run, and \`wait\` for the result that is there" ;;
         spawn-outside) echo "\`spawn\` from outside of a future that is ready, \`detach\`, and its one step" ;;
         spawn-inside) echo "\`spawn\` by a future of the pool, \`detach\`, and its one step" ;;
+        detached-outside) echo "\`spawn_detached\` from outside of a future that is ready, and its one step" ;;
+        detached-inside) echo "\`spawn_detached\` by a future of the pool, and its one step" ;;
+        detached-yield) echo "a step of a future that wakes itself, after \`spawn_detached\`" ;;
         fork) echo "\`fork_join\` in a job, if nobody takes the other part" ;;
-        yield) echo "a step of a future that wakes itself" ;;
+        yield) echo "a step of a future that wakes itself, after \`spawn\`" ;;
     esac
 }
 

@@ -15,6 +15,6 @@ impl<E: FuturesExecutor> Spawner for E {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.spawn(future).detach();
+        self.spawn_detached(future);
     }
 }

@@ -23,7 +23,7 @@ type OnePool = &'static SmallPool;
 /// A way to submit jobs to a pool.
 type Way = fn(OnePool, usize);
 
-const WAYS: [(&str, Way); 8] = [
+const WAYS: [(&str, Way); 11] = [
     ("execute-outside", execute_outside),
     ("execute-inside", execute_inside),
     ("clone", execute_by_clones),
@@ -31,6 +31,9 @@ const WAYS: [(&str, Way); 8] = [
     ("spawn-outside", spawn_outside),
     ("spawn-inside", spawn_inside),
     ("yield", yield_now_and_again),
+    ("detached-outside", spawn_detached_outside),
+    ("detached-inside", spawn_detached_inside),
+    ("detached-yield", yield_detached),
     ("fork", fork),
 ];
 
@@ -103,43 +106,67 @@ fn spawn_outside(pool: OnePool, jobs: usize) {
     while_held_up(pool, || (0..jobs).for_each(|_| pool.spawn(async {}).detach()));
 }
 
-fn spawn_inside(pool: OnePool, jobs: usize) {
-    struct Link {
-        pool: OnePool,
-        left: usize,
-    }
-    impl Future for Link {
-        type Output = ();
+/// A future of a chain, which spawns the next one by `spawn`.
+struct Link {
+    pool: OnePool,
+    left: usize,
+    spawn: fn(Link),
+}
 
-        fn poll(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<()> {
-            if self.left > 0 {
-                self.pool.spawn(Link { pool: self.pool, left: self.left - 1 }).detach();
-            }
-            Poll::Ready(())
+impl Future for Link {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<()> {
+        if self.left > 0 {
+            (self.spawn)(Link { left: self.left - 1, ..*self });
         }
+        Poll::Ready(())
     }
-    pool.spawn(Link { pool, left: jobs }).detach();
+}
+
+fn spawn_inside(pool: OnePool, jobs: usize) {
+    spawn_chain(Link { pool, left: jobs, spawn: |link| link.pool.spawn(link).detach() });
+}
+
+fn spawn_detached_outside(pool: OnePool, jobs: usize) {
+    while_held_up(pool, || (0..jobs).for_each(|_| pool.spawn_detached(async {})));
+}
+
+fn spawn_detached_inside(pool: OnePool, jobs: usize) {
+    spawn_chain(Link { pool, left: jobs, spawn: |link| link.pool.spawn_detached(link) });
+}
+
+fn spawn_chain(first: Link) {
+    let Link { pool, spawn, .. } = first;
+    spawn(first);
     pool.join().expect("this is no worker");
 }
 
-/// One future that wakes itself again and again.
-fn yield_now_and_again(pool: OnePool, jobs: usize) {
-    struct Yields {
-        left: usize,
-    }
-    impl Future for Yields {
-        type Output = ();
+/// A future that wakes itself again and again.
+struct Yields {
+    left: usize,
+}
 
-        fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-            if self.left == 0 {
-                return Poll::Ready(());
-            }
-            self.left -= 1;
-            context.waker().wake_by_ref();
-            Poll::Pending
+impl Future for Yields {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.left == 0 {
+            return Poll::Ready(());
         }
+        self.left -= 1;
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
+}
+
+fn yield_now_and_again(pool: OnePool, jobs: usize) {
     pool.spawn(Yields { left: jobs }).detach();
+    pool.join().expect("this is no worker");
+}
+
+fn yield_detached(pool: OnePool, jobs: usize) {
+    pool.spawn_detached(Yields { left: jobs });
     pool.join().expect("this is no worker");
 }
 

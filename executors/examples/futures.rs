@@ -51,5 +51,15 @@ fn main() {
     pool.spawn(async move { report.send("done").expect("the main thread listens") }).detach();
     assert_eq!(block_on(done), Ok("done"));
 
+    // A future that nobody waits for is best run without a handle.
+    let (ask, asked) = oneshot::channel();
+    let (answer, answered) = oneshot::channel();
+    pool.spawn_detached(async move {
+        let number: u32 = asked.await.expect("the main thread asks");
+        answer.send(number + 1).expect("the main thread listens");
+    });
+    ask.send(41).expect("the future waits for this");
+    assert_eq!(block_on(answered), Ok(42));
+
     pool.shutdown().expect("no future is left");
 }

@@ -27,6 +27,7 @@ mod pace;
 mod precedence;
 mod roll;
 mod shared_count;
+mod site;
 mod staff;
 mod stakes;
 mod sweep;

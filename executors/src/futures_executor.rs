@@ -25,12 +25,8 @@ mod reporting;
 use crate::{
     backing::HUGE,
     common::Executor,
-    containment::ignore,
-    job::Job,
     local::Home,
-    sync::thread_local,
     task::{TaskHandle, continuation},
-    trampoline::{self, Trampoline},
 };
 use async_task::{Runnable, Schedule};
 use reporting::Reporting;
@@ -44,7 +40,7 @@ use std::{future::Future, pin::Pin};
 ///
 /// A panic in what the crate `async-task` drops or wakes ends the process: in the drop of a result, or of the payload
 /// of a panic, if the handle was detached or dropped before the future's end; and in a waker with which the handle was
-/// polled, when it is woken or dropped. (A panic in the drop of what the future owns is caught.)
+/// polled, when it is cloned, woken or dropped. (A panic in the drop of what the future owns is caught.)
 /// [`submit_future`](FuturesExecutor::submit_future) survives all of these.
 pub type JoinHandle<R> = async_task::Task<R>;
 
@@ -58,10 +54,14 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     ///
     /// A suspended future occupies no thread. When it is woken, from whatever thread, its next step becomes a job of
     /// the pool: for the worker that wakes it, or otherwise for the first that is free. Steps of futures that the pool
-    /// has accepted still run while the pool drains; a future that is woken after the pool's end, or spawned on a
-    /// closed pool, is dropped.
+    /// has accepted still run while the pool drains; a future that is woken after the pool's end, or spawned when the
+    /// pool is closed to the caller, is dropped (in the first case by a thread for that, because the one that wakes it
+    /// may hold a lock).
     ///
-    /// A future that is never woken does not keep the pool from ending.
+    /// A future that is never woken does not keep the pool from ending. One that nobody can wake any more, because it
+    /// has left no waker, or the last one has been dropped, is dropped by a worker, if its handle was detached.
+    ///
+    /// If nobody waits for the result, [`spawn_detached`](Self::spawn_detached) is faster.
     ///
     /// # Panics
     ///
@@ -83,6 +83,42 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// ```
     fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + 'static + Send) -> JoinHandle<R>;
 
+    /// Polls `future` on the pool until it is done: what [`execute`](Executor::execute) is for closures.
+    ///
+    /// Nobody hears of its end, or cancels it; there is no handle. So on the pools of this crate this is the cheapest
+    /// way to run a future. It takes one allocation. A step that ends at once, or wakes itself, changes nothing that
+    /// other threads see of the future; any other takes two atomic changes. (With [`spawn`](Self::spawn) a step takes
+    /// up to eight.)
+    ///
+    /// All else is as with `spawn` and `detach`. A panic is reported as that of any job, and ends the future. If the
+    /// executor is closed to the caller, the future is dropped, with one `warn!`. A full pool does with it what it does
+    /// with a closure that is given to `execute`.
+    ///
+    /// An executor of another crate does this by `spawn` and `detach`, unless it knows better.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::*;
+    /// use executors::crossbeam_workstealing_pool::small_pool;
+    /// use futures::channel::oneshot::channel;
+    ///
+    /// let pool = small_pool(2);
+    /// let (ask, asked) = channel::<u32>();
+    /// let (answer, answered) = std::sync::mpsc::channel();
+    /// pool.spawn_detached(async move {
+    ///     // No thread waits here.
+    ///     let number = asked.await.expect("somebody asks");
+    ///     answer.send(number + 1).expect("somebody listens");
+    /// });
+    /// ask.send(41).unwrap();
+    /// assert_eq!(answered.recv(), Ok(42));
+    /// pool.shutdown().unwrap();
+    /// ```
+    fn spawn_detached(&self, future: impl Future<Output = ()> + 'static + Send) {
+        self.spawn(future).detach();
+    }
+
     /// Polls `future` on the pool until it is done, and returns a handle like that of a closure.
     ///
     /// This is a job that can be suspended: what comes before the first `await` is the job, and what the future then
@@ -98,8 +134,8 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     ///
     /// Chains may be of any length: each link is woken by the one before and then runs as a job of its own.
     ///
-    /// If the executor is closed, the handle reports [`Dropped`](crate::TaskError::Dropped), and there is one `warn!`.
-    /// A full pool queues the future.
+    /// If the executor is closed to the caller, the handle reports [`Dropped`](crate::TaskError::Dropped), and there is
+    /// one `warn!`. A full pool queues the future.
     ///
     /// While the future waits to be woken, it is no job of the executor: `join` and `shutdown` do not wait for it, and
     /// if the executor has ended when it is woken, it is dropped, which the handle reports as
@@ -139,7 +175,7 @@ where
         return submit(executor, home, boxed);
     }
     let (driver, handle) = continuation(home, future);
-    executor.spawn(driver).detach();
+    executor.spawn_detached(driver);
     handle
 }
 
@@ -153,27 +189,12 @@ pub(crate) fn spawn_task<R: Send + 'static>(
 }
 
 /// One poll of a task, as a job.
-///
-/// `async-task` drops a future that can no longer be woken when its last waker is dropped, or its handle. But it
-/// forgets a future that has left no waker by the end of its poll, if the handle was dropped before. A waker that is
-/// held here during the poll would avoid that, and make each future up to a fifth more expensive
-/// (`docs/results/queues.md`).
 pub(crate) fn step(runnable: Runnable) -> impl FnOnce() + Send + 'static {
     move || {
+        // A future that can no longer be woken is dropped with its last waker, or its handle. But if it had no waker by
+        // the end of its poll, and the handle was dropped before, `async-task` would free it without dropping it, which
+        // a pinned future can rely on not to happen. This waker is the last one then.
+        let _waker = runnable.waker();
         runnable.run();
     }
-}
-
-/// Drops a step that its pool does not take any more, which cancels the future.
-///
-/// That wakes the waiter of the future, and drops the handles that the future waits for. These may be, or belong to,
-/// other futures of the same kind, and so on along a chain of any length.
-#[cold]
-pub(crate) fn cancel(refused: impl FnOnce() + Send + 'static) {
-    trampoline::run(&REFUSED, Job::new(refused), |step| ignore(step, "its executor"));
-}
-
-thread_local! {
-    /// See [`cancel`].
-    static REFUSED: Trampoline<Job> = const { Trampoline::new() };
 }

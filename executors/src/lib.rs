@@ -124,6 +124,8 @@ mod detached;
 pub mod dispatcher;
 #[cfg(feature = "elastic-exec")]
 pub mod elastic_pool;
+#[cfg(feature = "_futures")]
+mod errand;
 mod error;
 #[cfg(feature = "_futures")]
 pub mod futures_executor;
@@ -143,6 +145,8 @@ pub mod parker;
 mod part;
 mod placement;
 mod pool;
+#[cfg(feature = "_futures")]
+mod remnants;
 #[cfg(any(feature = "_crew", feature = "produce-metrics"))]
 mod rows;
 pub mod run_now;

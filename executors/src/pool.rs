@@ -427,6 +427,10 @@ macro_rules! impl_futures_executor {
                 self.handle.spawn(future)
             }
 
+            fn spawn_detached(&self, future: impl std::future::Future<Output = ()> + 'static + Send) {
+                self.handle.spawn_detached(future);
+            }
+
             fn submit_future<R: Send + 'static>(
                 &self,
                 future: impl std::future::Future<Output = R> + Send + 'static,

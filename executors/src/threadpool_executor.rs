@@ -27,6 +27,7 @@
 mod handle;
 mod ledger;
 mod records;
+mod site;
 mod this_worker;
 mod worker;
 mod wrapped;

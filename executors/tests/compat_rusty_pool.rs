@@ -308,7 +308,7 @@ fn hundreds_of_threads_may_block_at_once() {
 mod polled {
     use super::{JoinHandle, MINUTE, ThreadPool, mpsc, thread, watch};
     use futures::channel::oneshot;
-    use std::future::Future;
+    use std::future::{Future, pending};
 
     #[test]
     fn futures_run_in_all_forms() {
@@ -322,6 +322,19 @@ mod polled {
         pool.try_spawn(async move { tell.send(3).unwrap() }).unwrap();
         pool.join();
         assert_eq!(told.iter().collect::<Vec<_>>(), [3, 3]);
+        pool.shutdown_join();
+    }
+
+    /// Nobody can wake it any more.
+    #[test]
+    fn a_future_that_leaves_no_waker_is_dropped() {
+        let _watchdog = watch();
+        let (pool, (keep, kept)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel::<()>());
+        pool.spawn(async move {
+            let _keep = keep;
+            pending::<()>().await;
+        });
+        assert!(kept.recv().is_err(), "it is dropped");
         pool.shutdown_join();
     }
 

@@ -403,7 +403,7 @@ fn panics_name_the_value_and_the_possible_ones() {
 #[cfg(feature = "compat-rusty-pool-async")]
 mod polled {
     use super::{Arc, AtomicUsize, Builder, MINUTE, SeqCst, ThreadPool, bomb, mpsc, until, within, without_panics};
-    use futures::future::{pending, poll_fn};
+    use futures::future::poll_fn;
     use std::task::{Poll, Waker};
 
     #[test]
@@ -428,24 +428,6 @@ mod polled {
             pool.spawn_await(future).await_complete();
             pool.join();
             assert_eq!(polls.load(SeqCst), 2);
-        });
-    }
-
-    /// Provided that its poll ends after `spawn` has returned: dropping the handle of a task that can no longer be
-    /// woken drops the task.
-    #[test]
-    fn a_future_that_leaves_no_waker_is_forgotten() {
-        within(|| {
-            let (pool, (keep, kept)) = (ThreadPool::new(1, 1, MINUTE), mpsc::channel::<()>());
-            let (tell, told) = mpsc::channel();
-            pool.spawn(async move {
-                let _keep = keep;
-                told.recv().expect("it is told");
-                pending::<()>().await;
-            });
-            tell.send(()).expect("it listens");
-            pool.shutdown_join();
-            assert_eq!(kept.try_recv(), Err(mpsc::TryRecvError::Empty), "neither used nor dropped");
         });
     }
 

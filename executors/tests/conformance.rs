@@ -28,6 +28,8 @@ mod topics {
     pub(crate) mod closing;
     #[cfg(feature = "_futures")]
     pub(crate) mod continuations;
+    #[cfg(feature = "_futures")]
+    pub(crate) mod detached;
     pub(crate) mod discarding;
     pub(crate) mod dropping;
     #[cfg(feature = "_futures")]
@@ -251,6 +253,10 @@ macro_rules! runs_two {
                 continuations:
                     a_queued_future_can_be_cancelled
                     futures_that_panic_when_dropped_are_survived;
+                detached:
+                    a_detached_future_stays_on_its_pool
+                    detached_futures_run_to_their_end
+                    every_wake_up_of_a_detached_future_is_answered;
                 futures:
                     a_future_woken_from_elsewhere_stays_on_its_pool
                     a_job_may_wait_for_the_next_step_of_its_future
@@ -320,6 +326,7 @@ macro_rules! in_turn {
                     a_worker_may_drop_the_last_handle
                     handles_that_a_job_has_dropped_count_no_more
                     no_thread_is_left_and_nothing_is_printed;
+                detached: a_panic_of_a_detached_future_is_reported;
                 futures:
                     a_future_may_own_its_pool
                     a_panic_reaches_the_awaiter;
@@ -372,6 +379,11 @@ macro_rules! has_threads {
                     huge_futures_run
                     jobs_can_be_chained
                     wakers_that_panic_are_survived;
+                detached:
+                    a_future_that_nobody_can_wake_is_dropped
+                    detached_futures_end_with_their_pool
+                    wakers_may_hold_a_lock_of_the_destructor
+                    wakers_of_detached_futures_race_with_close;
                 futures:
                     a_forgotten_future_keeps_no_thread
                     a_future_woken_after_the_end_is_cancelled

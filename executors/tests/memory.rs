@@ -19,7 +19,7 @@ use futures::executor::block_on;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
-    future::poll_fn,
+    future::{pending, poll_fn},
     hint::black_box,
     sync::{
         Arc, Barrier, Mutex, MutexGuard, PoisonError,
@@ -30,7 +30,7 @@ use std::{
     thread,
     time::Duration,
 };
-use support::watchdog::within;
+use support::{suspend::yield_once, watchdog::within};
 
 /// The system's allocator, counting.
 struct Counting;
@@ -123,8 +123,15 @@ fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
                     })
                 };
                 pool.spawn(sleeper(keep.clone())).detach();
+                pool.spawn_detached(sleeper(keep.clone()));
+                pool.spawn_detached(yield_once());
+                // Nobody can wake these.
+                pool.spawn(pending::<()>()).detach();
+                pool.spawn_detached(pending());
+                pool.submit_future(pending::<()>()).detach();
                 block_on(pool.spawn(async move {
-                    own.spawn(sleeper(keep)).detach();
+                    own.spawn(sleeper(keep.clone())).detach();
+                    own.spawn_detached(sleeper(keep));
                     own.spawn(async {}).await;
                 }));
             }

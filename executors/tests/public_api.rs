@@ -562,6 +562,9 @@ fn use_futures<E: FuturesExecutor + Sync + 'static>(executor: &E) {
             Box::pin(async move { sender.send(1).unwrap() });
         futures_executor::FuturesExecutor::spawn(executor, boxed).detach();
         assert_eq!(receiver.recv(), Ok(1));
+        let (sender, receiver) = channel();
+        executor.spawn_detached(async move { sender.send(2).unwrap() });
+        assert_eq!(receiver.recv(), Ok(2));
     });
 }
 

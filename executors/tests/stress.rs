@@ -22,7 +22,7 @@ use executors::{
     Executor, FuturesExecutor, JoinHandle, Pool, TaskError, TaskHandle, WaitError, run_now::RunNowExecutor,
     try_execute_locally,
 };
-use futures::executor::block_on;
+use futures::{FutureExt, channel::oneshot, executor::block_on};
 use std::{
     env,
     fmt::Debug,
@@ -406,6 +406,23 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
         }
         2 => ledger.unread().handles.push(pool.submit(job(program, random))),
         3 => ledger.unread().futures.push(pool.spawn(yielding(random.below(4), job(program, random)))),
+        4 => pool.spawn_detached(announcing(ledger, yielding(random.below(4), job(program, random)))),
+        5 => {
+            // Another job wakes the future, by its message or by being dropped.
+            let (tell, told) = oneshot::channel();
+            let (work, last) = (leaf(program), job(program, random));
+            pool.spawn_detached(announcing(ledger, async move {
+                let _told_or_not = told.await;
+                last();
+            }));
+            let tells = move || {
+                work();
+                let _ = tell.send(()); // the future may be gone
+            };
+            if pool.try_execute(tells).is_err() {
+                ledger.announce(1);
+            }
+        }
         _ => {
             if pool.try_execute(job(program, random)).is_err() {
                 ledger.announce(1);
@@ -496,6 +513,36 @@ fn job<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
         if random.one_in(10) {
             resume_unwind(Box::new("part of the program"));
         }
+    }
+}
+
+/// A future without a handle: if it is dropped before its job has run, it says so itself.
+fn announcing<F>(ledger: &Arc<Ledger>, future: F) -> impl Future<Output = ()> + Send + use<F>
+where
+    F: Future<Output = ()> + Send,
+{
+    struct UnlessItEnds(Option<Arc<Ledger>>);
+
+    impl UnlessItEnds {
+        fn ends(mut self) {
+            self.0 = None;
+        }
+    }
+
+    impl Drop for UnlessItEnds {
+        fn drop(&mut self) {
+            if let Some(ledger) = self.0.take() {
+                ledger.announce(1);
+            }
+        }
+    }
+
+    let announces = UnlessItEnds(Some(Arc::clone(ledger)));
+    async move {
+        // The job's panic ends the future, too.
+        let outcome = AssertUnwindSafe(future).catch_unwind().await;
+        announces.ends();
+        outcome.unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 

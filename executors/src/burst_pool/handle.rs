@@ -38,6 +38,10 @@ impl<const GROWS: bool> Handle<GROWS> {
         self.crew.spawn(future)
     }
 
+    pub(super) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.crew.spawn_detached(future);
+    }
+
     fn ring(&self) {
         self.boxes().ring();
     }

@@ -162,7 +162,7 @@ impl ThreadPool {
             future.await;
             drop(pool);
         };
-        self.pool.spawn(keeping_open).detach();
+        self.pool.spawn_detached(keeping_open);
     }
 
     /// [`spawn`](Self::spawn).

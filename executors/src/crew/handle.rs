@@ -1,14 +1,16 @@
 //! What a user holds of a crew.
 
-use super::{Crew, Setup, delivery::Admission, holds::Hold, stakes::Stake};
+use super::{Crew, Setup, delivery::Admission, holds::Hold, site::CrewSite, stakes::Stake};
 use crate::{
     backing::Backing,
+    errand,
     error::{BuildError, Rejected, ShutdownReport},
-    futures_executor::{JoinHandle, cancel, spawn_task, step},
+    futures_executor::{JoinHandle, spawn_task, step},
     job::Job,
     local::{Home, PoolId},
     parker::{Origin, Parker},
     pool::Stats,
+    remnants,
     source::{Source, Whom},
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -194,12 +196,16 @@ where
         let schedule = move |runnable: Runnable, info: ScheduleInfo| {
             let admission = if info.woken_while_running { Admission::SelfWoken } else { Admission::Woken };
             if let Err(refused) = crew.deliver(to, admission, step(runnable)) {
-                cancel(refused);
+                remnants::drop_elsewhere(refused);
             }
         };
         let (runnable, handle) = spawn_task(future, WithInfo(schedule));
         self.execute(step(runnable));
         handle
+    }
+
+    pub(crate) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.execute(errand::first_step(future, CrewSite { crew: Hold::clone(&self.crew), to: self.to }));
     }
 }
 

@@ -74,6 +74,10 @@ impl Handle {
         self.crew.spawn(future)
     }
 
+    pub(super) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.crew.spawn_detached(future);
+    }
+
     fn ring(&self) {
         if let Some(bound) = &self.bound {
             bound.semaphore.ring();

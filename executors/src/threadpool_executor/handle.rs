@@ -1,10 +1,11 @@
 //! The handle that users have of the pool.
 
-use super::{LABEL, records::Records, wrapped::Wrapped};
+use super::{LABEL, site::PoolSite, wrapped::Wrapped};
 use crate::{
     backing::Backing,
+    errand,
     error::{Rejected, ShutdownReport},
-    futures_executor::{JoinHandle, cancel, spawn_task, step},
+    futures_executor::{JoinHandle, spawn_task, step},
     local::PoolId,
     options::Options,
     pool::Stats,
@@ -29,20 +30,15 @@ impl Handle {
     }
 
     pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let wrapped = Arc::downgrade(&self.0); // a suspended future does not keep the pool's threads alive
-        let schedule = move |runnable| {
-            let step = step(runnable);
-            let refused = match wrapped.upgrade() {
-                Some(wrapped) => wrapped.deliver(step, Records::accept_while_draining).err(),
-                None => Some(step),
-            };
-            if let Some(step) = refused {
-                cancel(step);
-            }
-        };
+        let site = PoolSite::of(&self.0);
+        let schedule = move |runnable| site.give(step(runnable));
         let (runnable, handle) = spawn_task(future, schedule);
         self.execute(step(runnable));
         handle
+    }
+
+    pub(super) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.execute(errand::first_step(future, PoolSite::of(&self.0)));
     }
 }
 

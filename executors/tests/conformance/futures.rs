@@ -24,10 +24,10 @@ use std::{
 
 /// A flag that a future waits for and any thread may raise, once.
 #[derive(Clone, Default)]
-struct Signal(Arc<Mutex<(bool, Option<Waker>)>>);
+pub(crate) struct Signal(Arc<Mutex<(bool, Option<Waker>)>>);
 
 impl Signal {
-    fn raise(&self) {
+    pub(crate) fn raise(&self) {
         let waker = {
             let mut state = self.0.lock().expect("no panic under this lock");
             state.0 = true;
@@ -38,7 +38,7 @@ impl Signal {
         }
     }
 
-    async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         poll_fn(|context| {
             let mut state = self.0.lock().expect("no panic under this lock");
             if state.0 {
@@ -51,7 +51,7 @@ impl Signal {
     }
 
     /// Waits until a future waits for this signal.
-    fn until_awaited(&self) {
+    pub(crate) fn until_awaited(&self) {
         until("a future waits", || self.0.lock().expect("no panic under this lock").1.is_some());
     }
 }

@@ -1,0 +1,274 @@
+//! An errand: a future that is polled to its end, and of whose end nobody hears.
+//!
+//! What runs on an executor is a [`Step`]: a job that polls the future once. A step that leaves the future pending ends
+//! without a successor, and a waker makes the next one; or, if the future was woken meanwhile, the step is the
+//! successor of itself. So there is one step at a time, and whoever has it has the future.
+//!
+//! A future has one allocation, with its [`Site`] and its [`State`], which says who may do what, and why that is safe.
+//! Most steps change nothing there:
+//!
+//! - The first step, and one that wakes itself, begin and end with a load. That a future *wakes itself*, as one does
+//!   that yields, is noted on the thread that polls it, and nowhere else ([`Polled`]).
+//! - A future that ends, and of which there are no wakers, is freed without further ado: nobody else knows of it.
+//! - Waking and falling asleep are one read-modify-write each; a waker that is used up by that gives its reference to
+//!   the step.
+//!
+//! If there is no waker left, the future can never go on, and is dropped: by the step that leaves it so, or, when its
+//! last waker is dropped, by a last step, which is put where the others were. So a drop that causes other drops, and so
+//! on, takes no stack. (An executor that is over leaves it to the [remnants](crate::remnants).)
+
+#[cfg(all(test, executors_loom))]
+mod model;
+mod polled;
+mod state;
+#[cfg(all(test, not(executors_loom)))]
+mod tests;
+
+use self::{
+    polled::Polled,
+    state::{Left, Pause, State, Woken},
+};
+use crate::{
+    containment::{contain, discard_payload, guard},
+    local,
+    sync::cell::UnsafeCell,
+};
+use std::{
+    future::Future,
+    mem::{self, ManuallyDrop},
+    pin::Pin,
+    ptr::NonNull,
+    task::{Context, Poll, RawWaker, RawWakerVTable, Waker},
+};
+
+/// Where the steps of an errand run.
+///
+/// # Safety
+///
+/// [`put`](Self::put) must do as it says.
+pub(crate) unsafe trait Site: Send + Sync + 'static {
+    /// Whether the calling thread is one on which steps run, so that it needs nothing of the site any more once it has
+    /// put a step.
+    fn is_here(&self) -> bool;
+
+    /// Puts `step` where it will run, or drops it. It is put `at_end` of a step of the same errand, after which the
+    /// calling thread does nothing more in that job; or by a waker.
+    ///
+    /// # Safety
+    ///
+    /// `site` is valid until the step is put: nothing of it may be used after that, unless the calling thread [is not
+    /// here](Self::is_here). Then it is valid until this returns.
+    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, at_end: bool);
+}
+
+/// A future, until there is neither a step nor a waker.
+struct Errand<F, S> {
+    state: State,
+    site: S,
+    /// Of whoever has the step; dropped by that one.
+    future: UnsafeCell<ManuallyDrop<F>>,
+}
+
+/// The first step of an errand with this `future`, which is put to the `site` when it is woken.
+pub(crate) fn first_step<F, S>(future: F, site: S) -> impl FnOnce() + Send + 'static
+where
+    F: Future<Output = ()> + Send + 'static,
+    S: Site,
+{
+    let errand = Errand { state: State::new(), site, future: UnsafeCell::new(ManuallyDrop::new(future)) };
+    Step { errand: NonNull::from(Box::leak(Box::new(errand))) }.into_job()
+}
+
+/// The right to poll the future of an errand, and to drop it, which happens if the step does not run. It has one of the
+/// references that the state counts: while there is a step, there is the errand.
+struct Step<F, S>
+where
+    F: Future<Output = ()> + Send + 'static,
+    S: Site,
+{
+    errand: NonNull<Errand<F, S>>,
+}
+
+// SAFETY: the future, which this thread polls or drops, is `Send`; the site is `Send` and `Sync`; and the state
+// consists of atomics.
+unsafe impl<F, S> Send for Step<F, S>
+where
+    F: Future<Output = ()> + Send + 'static,
+    S: Site,
+{
+}
+
+impl<F, S> Step<F, S>
+where
+    F: Future<Output = ()> + Send + 'static,
+    S: Site,
+{
+    const WAKER: &'static RawWakerVTable =
+        &RawWakerVTable::new(Self::clone_waker, Self::wake, Self::wake_by_ref, Self::drop_waker);
+
+    fn into_job(self) -> impl FnOnce() + Send + 'static {
+        move || self.run()
+    }
+
+    fn state(&self) -> &State {
+        // SAFETY: there is the errand, see `Step`; of the state there are only shared references.
+        unsafe { &(*self.errand.as_ptr()).state }
+    }
+
+    #[inline(always)]
+    fn run(self) {
+        if !self.state().begin_step() {
+            return; // dropped with its future
+        }
+        let polled = Polled::begin(self.errand.cast());
+        let outcome = contain(|| self.poll());
+        let wakes_itself = polled.end();
+        match outcome {
+            Ok(Poll::Pending) => self.pause(wakes_itself),
+            Ok(Poll::Ready(())) => drop(self),
+            Err(payload) => {
+                local::report(&*payload);
+                drop(self);
+                discard_payload(payload);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn poll(&self) -> Poll<()> {
+        // Not dropped: the step lends it its own reference.
+        // SAFETY: the functions of the table do what is asked of them, see there. Until this returns there is the step.
+        let waker = ManuallyDrop::new(unsafe { Waker::new(self.errand.as_ptr().cast_const().cast(), Self::WAKER) });
+        // SAFETY: there is the errand.
+        let future = unsafe { &(*self.errand.as_ptr()).future };
+        future.with_mut(|future| {
+            // SAFETY: whoever has the step has the future, which no step has dropped: the one that does so has no
+            // successor. It is never moved out of the errand.
+            let future = unsafe { Pin::new_unchecked(&mut **future) };
+            future.poll(&mut Context::from_waker(&waker))
+        })
+    }
+
+    /// The future is pending.
+    #[inline(always)]
+    fn pause(self, wakes_itself: bool) {
+        if !wakes_itself {
+            match self.state().end_step() {
+                Pause::Woken => {}
+                // The reference is given up, and other threads may have the errand now.
+                Pause::Asleep => return mem::forget(self),
+                Pause::Lost => return drop(self),
+            }
+        }
+        self.put(true);
+    }
+
+    #[inline(always)]
+    fn put(self, at_end: bool) {
+        // SAFETY: there is the errand.
+        let site = unsafe { &raw const (*self.errand.as_ptr()).site };
+        // SAFETY: as above.
+        if unsafe { (*site).is_here() } {
+            // SAFETY: the step's reference keeps the site until the step is put.
+            unsafe { S::put(site, self.into_job(), at_end) };
+        } else {
+            let waker = self.waker();
+            // SAFETY: the waker's reference keeps the site.
+            unsafe { S::put(site, self.into_job(), at_end) };
+            drop(waker);
+        }
+    }
+
+    fn waker(&self) -> Waker {
+        self.state().share();
+        // SAFETY: as in `poll`; the waker has a reference of its own.
+        unsafe { Waker::new(self.errand.as_ptr().cast_const().cast(), Self::WAKER) }
+    }
+}
+
+impl<F, S> Drop for Step<F, S>
+where
+    F: Future<Output = ()> + Send + 'static,
+    S: Site,
+{
+    fn drop(&mut self) {
+        // SAFETY: there is the errand.
+        let future = unsafe { &(*self.errand.as_ptr()).future };
+        // SAFETY: as in `poll`; and no step follows this one, so nobody uses the future any more.
+        future.with_mut(|future| guard(|| unsafe { ManuallyDrop::drop(&mut *future) }));
+        if self.state().end() {
+            // SAFETY: made by `Box::leak`, and no step or waker is left.
+            drop(unsafe { Box::from_raw(self.errand.as_ptr()) });
+        }
+    }
+}
+
+/// The functions of wakers. Each is called with the pointer of a waker, which has a reference to the errand, or borrows
+/// that of the step that polls it.
+impl<F, S> Step<F, S>
+where
+    F: Future<Output = ()> + Send + 'static,
+    S: Site,
+{
+    fn errand(waker: *const ()) -> NonNull<Errand<F, S>> {
+        NonNull::new(waker.cast_mut()).expect("a waker has a pointer to an errand").cast()
+    }
+
+    /// # Safety
+    ///
+    /// As all of these: there is the errand at `waker`.
+    unsafe fn clone_waker(waker: *const ()) -> RawWaker {
+        // SAFETY: the caller vouches for it.
+        unsafe { (*Self::errand(waker).as_ptr()).state.share() };
+        RawWaker::new(waker, Self::WAKER)
+    }
+
+    /// # Safety
+    ///
+    /// There is the errand, and the reference of this waker, which is given up.
+    unsafe fn wake(waker: *const ()) {
+        let errand = Self::errand(waker);
+        // SAFETY: the caller vouches for it.
+        let Errand { state, site, .. } = unsafe { errand.as_ref() };
+        if Polled::is_woken_by_itself(errand.cast()) || !site.is_here() {
+            // SAFETY: as above; the reference is given up once.
+            return unsafe {
+                Self::wake_by_ref(waker);
+                Self::drop_waker(waker);
+            };
+        }
+        match state.wake_for_good() {
+            Woken::Asleep => Step { errand }.put(false),
+            Woken::Busy => {}
+            // SAFETY: as above.
+            Woken::Over => unsafe { Self::drop_waker(waker) },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// There is the errand at `waker`, until this returns.
+    unsafe fn wake_by_ref(waker: *const ()) {
+        let errand = Self::errand(waker);
+        // SAFETY: the caller vouches for it.
+        let Errand { state, site, .. } = unsafe { errand.as_ref() };
+        if !Polled::is_woken_by_itself(errand.cast()) && matches!(state.wake(), Woken::Asleep) {
+            // SAFETY: the waker's reference keeps the site.
+            unsafe { S::put(site, Step { errand }.into_job(), false) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// There is the errand, and the reference of this waker, which is given up.
+    unsafe fn drop_waker(waker: *const ()) {
+        let errand = Self::errand(waker);
+        // SAFETY: the caller vouches for it.
+        match unsafe { (*errand.as_ptr()).state.lose() } {
+            Left::Others => {}
+            // SAFETY: made by `Box::leak`, and no step or waker is left.
+            Left::Nobody => drop(unsafe { Box::from_raw(errand.as_ptr()) }),
+            Left::Future => Step { errand }.put(false),
+        }
+    }
+}
