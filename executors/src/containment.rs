@@ -164,8 +164,8 @@ pub(crate) fn tell(log: impl FnOnce()) {
     }
 }
 
-/// Calls code that is neither a job nor ours: a logger, a recorder of metrics, a waker. The payload of a panic is
-/// dropped.
+/// Calls code whose panic is to go no further: a logger, a recorder of metrics, a waker, a destructor of a user's
+/// value. The payload of a panic is dropped.
 pub(crate) fn guard(f: impl FnOnce()) {
     if let Err(payload) = contain(f) {
         discard_payload(payload);

@@ -229,10 +229,10 @@ where
     ///
     /// In a job of this pool `one` runs at once, while any idle worker may take `other`. If no worker has taken it when
     /// `one` has ended, the caller runs it, too. Otherwise the caller waits for that worker, and meanwhile runs what
-    /// `other` has forked there, but nothing else: so the caller may hold locks that `other` does not take. Thus a
-    /// problem can be divided again and again, down to parts of some hundred nanoseconds: a fork that no other worker
-    /// takes costs a few nanoseconds, without an allocation or a locked instruction (when many are made in a row, on
-    /// Linux; otherwise with a fence or two).
+    /// `other` has forked there (or a job for which `other` [waits](crate::TaskHandle::wait)), but nothing else: so the
+    /// caller may hold locks that these do not take. Thus a problem can be divided again and again, down to parts of
+    /// some hundred nanoseconds: a fork that no other worker takes costs a few nanoseconds, without an allocation or a
+    /// locked instruction (when many are made in a row, on Linux; otherwise with a fence or two).
     ///
     /// Elsewhere, even in a job of another pool, the caller blocks while a job of this pool runs both. If the pool is
     /// closed, or [`shutdown_now`](crate::Pool::shutdown_now) comes before that job has begun, the caller runs both
