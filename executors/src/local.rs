@@ -226,30 +226,41 @@ pub(crate) fn help(home: Home, run: impl FnOnce(), drop: impl FnOnce()) {
     });
 }
 
-/// The worker of `pool` that this thread is, if it is one.
+/// The innermost post of `pool` at which this thread stands.
 ///
-/// This takes no closure, unlike the other functions here: what the caller does with the worker must be inlined into
-/// the caller; otherwise the closure that it submits is copied once more on its way to the queue, in pieces that the
+/// This takes no closure, unlike the other functions here: what the caller does with the post must be inlined into the
+/// caller; otherwise the closure that it submits is copied once more on its way to the queue, in pieces that the
 /// processor cannot forward.
 ///
 /// # Safety
 ///
-/// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes: this is what
-/// [`Post::with_worker`] is promised, too. The caller chooses the lifetime of the reference, and must not keep it when
-/// it returns: the thread stands at the post for longer than that, but maybe not for much longer.
+/// The caller chooses the lifetime of the reference, and must not keep it when it returns: the thread stands at the
+/// post for longer than that, but maybe not for much longer.
 #[inline(always)]
-pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
+unsafe fn innermost_of<'a>(pool: PoolId) -> Option<&'a Post<'a>> {
     let mut next = CURRENT.with(Cell::get);
     loop {
         // SAFETY: as in `with_post`.
         let post = unsafe { next.as_ref() }?;
         if post.pool == pool {
-            // SAFETY: the caller vouches for the type, and keeps the reference for no longer than its own call; a
-            // worker is borrowed for as long as its post is there, which is longer.
-            return unsafe { post.worker.cast::<W>().as_ref() };
+            return Some(post);
         }
         next = post.outer;
     }
+}
+
+/// The worker of `pool` that this thread is, if it is one. For the inlining see [`innermost_of`].
+///
+/// # Safety
+///
+/// Every post of `pool` that has a worker must have been made with one of type `W`, up to lifetimes: this is what
+/// [`Post::with_worker`] is promised, too. The caller chooses the lifetime of the reference, and must not keep it when
+/// it returns.
+#[inline(always)]
+pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
+    // SAFETY: this function does not keep it, nor does the caller, see above; a worker is borrowed for as long as its
+    // post is there. The caller vouches for the type.
+    unsafe { innermost_of(pool)?.worker.cast::<W>().as_ref() }
 }
 
 /// Whether this thread, which is no worker of `pool`, is dropping one of its jobs.
@@ -258,15 +269,8 @@ pub(crate) unsafe fn worker_of<'a, W>(pool: PoolId) -> Option<&'a W> {
 #[cfg(feature = "_crew")]
 #[inline(always)]
 pub(crate) fn drops_jobs(pool: PoolId) -> bool {
-    let mut next = CURRENT.with(Cell::get);
-    // SAFETY: as in `with_post`.
-    while let Some(post) = unsafe { next.as_ref() } {
-        if post.pool == pool {
-            return post.drops_jobs.is_some_and(Cell::get);
-        }
-        next = post.outer;
-    }
-    false
+    // SAFETY: the post is used here only.
+    unsafe { innermost_of(pool) }.is_some_and(|post| post.drops_jobs.is_some_and(Cell::get))
 }
 
 /// The seat at which this thread runs a job, if it runs one of an executor that has seats.
