@@ -81,11 +81,15 @@ test_step() {
 }
 
 # limited SECONDS COMMAND...: runs the command for at most that long, where the system can limit it.
-limited() {
-    if command -v timeout >/dev/null; then
-        timeout "$@"
-    else
+limited() (
+    if ! command -v timeout >/dev/null; then
         shift
         "$@"
+        return
     fi
-}
+    # `timeout` moves the command to a process group of its own, which a Ctrl-C does not reach, so we pass that on. In
+    # the background, because the shell obeys a trap in the middle of `wait`, but not of a command.
+    trap 'kill "$!" || true; wait "$!" || true; trap - INT; kill -INT "$BASHPID"' INT
+    timeout "$@" &
+    wait "$!"
+)
