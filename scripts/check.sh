@@ -324,13 +324,14 @@ check_features() {
         step "features: clippy [${features:-none}]" \
             cargo clippy --package executors --lib --no-default-features --features "$features" -- -D warnings
         test_step "features: tests [${features:-none}]" \
-            limited "$long" cargo test --package executors --no-default-features --features "$features" "${tests[@]}"
+            limited "$long" cargo test --package executors --no-default-features --features "$features" "${tests[@]}" -- \
+            --show-output
     done
 }
 
 check_tests() {
     # --tests leaves out documentation tests, which the part `docs` has run.
-    test_step "tests: [all features]" limited "$long" cargo test --workspace --all-features --tests
+    test_step "tests: [all features]" limited "$long" cargo test --workspace --all-features --tests -- --show-output
 }
 
 check_release() {
@@ -342,7 +343,7 @@ check_release() {
         CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
         RUSTFLAGS="--cfg executors_privileged --cfg executors_brief ${RUSTFLAGS:-}" \
         cargo test --release --package executors --lib --test conformance --test stress --test memory --test deep \
-        --test elastic --test burst --test fork_join
+        --test elastic --test burst --test fork_join -- --show-output
 }
 
 check_loom() {

@@ -6,6 +6,7 @@ work=     # temporary directory, see make_work
 steps=0    # done
 skipped=() # names of steps that were left out
 passed=0   # tests
+left_out=0 # those of them that only said why they were skipped
 
 # make_work CLEAN_UP: makes the temporary directory; CLEAN_UP is called at the end, to remove it.
 make_work() {
@@ -28,8 +29,8 @@ skip() {
 
 # summary: one line that says what was done, and names what was left out.
 summary() {
-    printf '%s: passed: %d steps and %d tests in %d min %d s' \
-        "${0##*/}" "$steps" "$passed" $((SECONDS / 60)) $((SECONDS % 60))
+    printf '%s: passed: %d steps and %d tests (%d skipped) in %d min %d s' \
+        "${0##*/}" "$steps" "$passed" "$left_out" $((SECONDS / 60)) $((SECONDS % 60))
     ((${#skipped[@]} == 0)) || printf '; skipped: %s' "${skipped[0]}" "${skipped[@]:1}"
     printf '\n'
 }
@@ -37,9 +38,10 @@ summary() {
 # count_in SUMMARY: adds what another script has done by its summary.
 count_in() {
     local some
-    [[ $1 =~ ' passed: '([0-9]+)' steps and '([0-9]+)' tests' ]] || fail "not a summary: $1"
+    [[ $1 =~ ' passed: '([0-9]+)' steps and '([0-9]+)' tests ('([0-9]+)' skipped)' ]] || fail "not a summary: $1"
     steps=$((steps + BASH_REMATCH[1]))
     passed=$((passed + BASH_REMATCH[2]))
+    left_out=$((left_out + BASH_REMATCH[3]))
     while [[ $1 == *'; skipped: '* ]]; do
         set -- "${1#*; skipped: }"
         some=${1%%; skipped: *}
@@ -70,11 +72,19 @@ step() {
     steps=$((steps + 1))
 }
 
-# test_step NAME COMMAND...: a step whose command runs tests; shows the runner's closing lines.
+# test_step NAME COMMAND...: a step whose command runs tests; shows the runner's closing lines, and which tests have said
+# why they are skipped. (For that, the command asks for --show-output.)
 test_step() {
     local some
     step "$@"
     grep 'test result:' "$work/log" || true
+    awk '
+        /^---- .* stdout ----$/ { test = $2 }
+        /^skipped: / && test { print test ": " $0; test = "" }
+        /^test result:/ { test = "" }
+    ' "$work/log" >"$work/left_out"
+    cat "$work/left_out"
+    left_out=$((left_out + $(wc -l <"$work/left_out")))
     some=$(awk '/test result: ok/ { sum += $4 } END { print sum + 0 }' "$work/log")
     ((some > 0)) || fail "no test was run"
     passed=$((passed + some))

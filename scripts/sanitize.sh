@@ -65,7 +65,7 @@ sanitize() {
     # Long chains take minutes each; and tests/detaching.rs replaces ThreadSanitizer's pthread_detach.
     [[ $1 != thread ]] || skipped+=(--skip chains_of_ --skip by_themselves::)
     test_step "$1: tests" cargo "+$TOOLCHAIN" test -Zbuild-std --target "$host" --package executors \
-        --features "$features" "${only[@]}" -- "${skipped[@]}" "${arguments[@]}"
+        --features "$features" "${only[@]}" -- --show-output "${skipped[@]}" "${arguments[@]}"
 }
 
 clean_up() {
