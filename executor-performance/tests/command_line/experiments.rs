@@ -1,8 +1,6 @@
 //! What is measured, and of which executors.
 
-use crate::support::{
-    BRIEF, BY_DEFAULT, executors_in, fresh, fresh_file, json, measured, refused, run, stderr, stdout,
-};
+use crate::support::{BRIEF, BY_DEFAULT, executors_in, fresh, json, measured, refused, run, stderr, stdout};
 use std::fs;
 
 #[test]
@@ -252,8 +250,8 @@ fn measures_every_executor_that_it_lists_by_name_and_together() {
 
 #[test]
 fn sweeps_threads_and_loads_into_one_table() {
-    let path = fresh_file("sweep");
-    let text = measured(&format!("{BRIEF} -t 1,2 -a 0..1 -m 10 -e channel -o {} throughput", path.display()));
+    let path = fresh("sweep", "csv");
+    let text = measured(&format!("{BRIEF} -t 1,2 -a 0..1 -m 10 -e channel -o {path} throughput"));
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(joined.matches("by threads; in brackets the efficiency").count(), 2, "{text}");
     assert!(joined.contains("%)") && joined.contains("throughput (amplification 1)"), "{text}");

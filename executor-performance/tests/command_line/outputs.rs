@@ -1,15 +1,14 @@
 //! Files, rows and records.
 
 use crate::support::{
-    BRIEF, documented_record, fresh, fresh_file, fresh_folder, json, measured, program, refused, refused_in, run,
-    stderr, stdout,
+    BRIEF, documented_record, fresh, fresh_folder, json, measured, program, refused, refused_in, run, stderr, stdout,
 };
 use std::{fs, process::Stdio};
 
 #[test]
 fn rows_of_all_workloads_are_in_one_file() {
-    let path = fresh_file("futures");
-    measured(&format!("{BRIEF} -e channel -o {} futures --operations 50 --workload chain,yield", path.display()));
+    let path = fresh("futures", "csv");
+    measured(&format!("{BRIEF} -e channel -o {path} futures --operations 50 --workload chain,yield"));
     let text = fs::read_to_string(&path).expect("a file");
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(text.contains(",chain,50,") && text.contains(",yield,50,"), "{text}");
@@ -17,9 +16,9 @@ fn rows_of_all_workloads_are_in_one_file() {
 
 #[test]
 fn appends_rows_under_one_header() {
-    let path = fresh_file("append");
+    let path = fresh("append", "csv");
     for (executors, messages) in [("channel", 10), ("channel,workstealing", 20)] {
-        measured(&format!("{BRIEF} -t 2 -m {messages} -e {executors} -o {} throughput --pre 7", path.display()));
+        measured(&format!("{BRIEF} -t 2 -m {messages} -e {executors} -o {path} throughput --pre 7"));
     }
 
     let mut reader = csv::Reader::from_path(&path).expect("a file");
@@ -52,8 +51,8 @@ fn appends_rows_under_one_header() {
 
 #[test]
 fn rows_of_latency_have_intervals_and_quantiles() {
-    let path = fresh_file("latency");
-    measured(&format!("{BRIEF} -m 10 -e channel --output-csv {} latency -s 1", path.display()));
+    let path = fresh("latency", "csv");
+    measured(&format!("{BRIEF} -m 10 -e channel --output-csv {path} latency -s 1"));
     let text = fs::read_to_string(&path).expect("a file");
     assert!(text.starts_with("time_utc,"), "{text}");
     assert!(text.contains(",mean_us,low95_mean_us,high95_mean_us,p50_us,p90_us,p99_us,max_us,"), "{text}");
@@ -62,8 +61,8 @@ fn rows_of_latency_have_intervals_and_quantiles() {
 
 #[test]
 fn a_failed_executor_has_a_row_with_the_reason_and_no_figures() {
-    let path = fresh_file("failed");
-    run(&format!("{BRIEF} --patience 0.001 -m 1 -a 0 -e channel -o {} throughput --pre 2000000000", path.display()));
+    let path = fresh("failed", "csv");
+    run(&format!("{BRIEF} --patience 0.001 -m 1 -a 0 -e channel -o {path} throughput --pre 2000000000"));
     let mut reader = csv::Reader::from_path(&path).expect("a file");
     let header = reader.headers().expect("a header").clone();
     let row = reader.records().next().expect("a row").expect("whole");
@@ -79,21 +78,22 @@ fn a_failed_executor_has_a_row_with_the_reason_and_no_figures() {
 
 #[test]
 fn refuses_a_file_with_other_columns() {
-    let path = fresh_file("columns");
+    let path = fresh("columns", "csv");
     for contents in ["a,b,c\n1,2,3\n", "no table at all"] {
         fs::write(&path, contents).expect("written");
-        let complaint = refused(&format!("-m 10 -o {} throughput", path.display()));
+        let complaint = refused(&format!("-m 10 -o {path} throughput"));
         assert!(complaint.contains("other columns"), "{complaint}");
         assert_eq!(fs::read_to_string(&path).expect("a file"), contents);
     }
-    measured(&format!("{BRIEF} -m 10 -e channel -o {} throughput", fresh_file("columns").display()));
-    assert!(refused(&format!("-m 10 -o {} latency", path.display())).contains("other columns"));
+    fs::remove_file(&path).expect("removed");
+    measured(&format!("{BRIEF} -m 10 -e channel -o {path} throughput"));
+    assert!(refused(&format!("-m 10 -o {path} latency")).contains("other columns"));
 }
 
 #[test]
 fn completes_the_last_line_of_a_file_before_appending() {
-    let path = fresh_file("line");
-    let line = format!("{BRIEF} -m 10 -e channel -o {} throughput", path.display());
+    let path = fresh("line", "csv");
+    let line = format!("{BRIEF} -m 10 -e channel -o {path} throughput");
     measured(&line);
     let text = fs::read_to_string(&path).expect("a file");
     fs::write(&path, text.trim_end()).expect("written");
@@ -162,12 +162,12 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn writes_every_format_at_once() {
-    let paths: Vec<String> = ["json", "csv", "md", "html", "svg"].map(|it| fresh("formats", it)).into();
+    let paths = ["json", "csv", "md", "html", "svg"].map(|it| fresh("formats", it));
     let outputs: Vec<String> = paths.iter().map(|path| format!("-o {path}")).collect();
     measured(&format!("{BRIEF} -m 10 -e channel {} throughput", outputs.join(" ")));
     let starts = ["{\"schema\":1,", "time_utc,", "# Executors measured", "<!DOCTYPE html>", "<svg xmlns="];
     for (path, start) in paths.iter().zip(starts) {
-        let text = fs::read_to_string(path).expect(path);
+        let text = fs::read_to_string(path).expect("written");
         assert!(text.starts_with(start) && text.contains("channel"), "{path}: {text}");
     }
     let record = json(&fs::read_to_string(&paths[0]).expect("a record"));

@@ -1,9 +1,11 @@
 //! How the tests call the program, and what they read.
 
 use std::{
-    fs,
+    fmt, fs,
+    ops::Deref,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{self, Command, Output},
+    thread,
 };
 
 /// Keeps a run short, whatever it measures.
@@ -72,26 +74,60 @@ pub(crate) fn executors_in(text: &str) -> Vec<&str> {
     rows.take_while(|line| !line.is_empty()).map(|line| line.split(' ').next().expect("a name")).collect()
 }
 
-/// A path for a file of the test `name`, where no file exists yet.
-pub(crate) fn fresh_file(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.csv", std::process::id()));
-    let _ = fs::remove_file(&path);
-    path
+/// A path that one test has to itself. What is there is removed at the end, unless the test fails.
+pub(crate) struct Fresh(PathBuf);
+
+impl Fresh {
+    fn named(name: impl fmt::Display) -> Self {
+        let fresh = Fresh(Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", process::id())));
+        fresh.remove();
+        fresh
+    }
+
+    fn remove(&self) {
+        // Most often there is one of these, or none.
+        let _ = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            self.remove();
+        }
+    }
+}
+
+impl Deref for Fresh {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for Fresh {
+    fn as_ref(&self) -> &Path {
+        self
+    }
+}
+
+impl fmt::Display for Fresh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.display().fmt(f)
+    }
 }
 
 /// A path for a file of the test `name`, with that `extension`, where no file exists yet.
-pub(crate) fn fresh(name: &str, extension: &str) -> String {
-    let path = fresh_file(name).with_extension(extension);
-    let _ = fs::remove_file(&path);
-    path.display().to_string()
+pub(crate) fn fresh(name: &str, extension: &str) -> Fresh {
+    Fresh::named(format_args!("{name}.{extension}"))
 }
 
 /// A new, empty folder for the files of the test `name`.
-pub(crate) fn fresh_folder(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir(&path).expect("a folder");
-    path
+pub(crate) fn fresh_folder(name: &str) -> Fresh {
+    let folder = Fresh::named(name);
+    fs::create_dir(&folder).expect("a folder");
+    folder
 }
 
 /// The record in the snapshot of the format, which is always the same.
@@ -102,7 +138,7 @@ pub(crate) fn documented_record() -> String {
 }
 
 /// A record of a small run, in a file.
-pub(crate) fn small_record(name: &str, line: &str) -> String {
+pub(crate) fn small_record(name: &str, line: &str) -> Fresh {
     let path = fresh(name, "json");
     measured(&format!("{BRIEF} -o {path} {line}"));
     path
