@@ -18,13 +18,14 @@ use std::{
         },
     },
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::Duration,
 };
 use support::{
     child::Child,
     gate::{Gate, occupy},
     naive_parker::NaiveParker,
     on_drop::OnDrop,
+    programs::Programs,
     random::Random,
     threads,
     watchdog::{PATIENCE, until, within},
@@ -719,13 +720,8 @@ fn random_trees() {
         Some(one? + other?)
     }
 
-    let number = |name| std::env::var(name).ok().map(|number| number.parse::<u64>().expect("it is a number"));
-    let time = Duration::from_secs(number("EXECUTORS_STRESS_SECONDS").unwrap_or(3));
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
-    let seed = number("EXECUTORS_STRESS_SEED").unwrap_or(now.as_micros() as u64);
-    println!("EXECUTORS_STRESS_SEED={seed}");
-    let (begin, mut random) = (Instant::now(), Random::new(seed));
-    while begin.elapsed() < time {
+    Programs::for_seconds(3).run(|seed| {
+        let mut random = Random::new(seed);
         let (threads, growers) = (1 + random.below(6) as usize, 1 + random.below(3));
         within(|| {
             let pool = pool(threads);
@@ -743,7 +739,7 @@ fn random_trees() {
             });
             pool.shutdown().expect("nothing is left");
         });
-    }
+    });
 }
 
 /// Where both parts run in place, as in a closed pool, the second one is dropped while the first one's panic is kept;

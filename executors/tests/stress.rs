@@ -24,60 +24,38 @@ use executors::{
 };
 use futures::{FutureExt, channel::oneshot, executor::block_on};
 use std::{
-    env,
     fmt::Debug,
     hint,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{
-            AtomicBool, AtomicI64, AtomicU64, AtomicUsize,
+            AtomicBool, AtomicI64, AtomicUsize,
             Ordering::{Relaxed, SeqCst},
         },
         mpsc,
     },
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::Duration,
 };
 #[cfg(feature = "workstealing-exec")]
 use support::naive_parker::NaiveParker;
 use support::{
+    programs::{Programs, SEED, number_from_environment},
     random::Random,
     suspend::yield_once,
     watchdog::{PATIENCE, Watchdog, until},
 };
 
-const SECONDS: &str = "EXECUTORS_STRESS_SECONDS";
-const SEED: &str = "EXECUTORS_STRESS_SEED";
-
-fn number_from_environment(name: &str) -> Option<u64> {
-    let text = env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, which is not a number")))
-}
-
 #[test]
 fn random_programs() {
-    let time = Duration::from_secs(number_from_environment(SECONDS).unwrap_or(5));
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
-    let first = number_from_environment(SEED).unwrap_or(now.as_micros() as u64);
-    let (next, end) = (AtomicU64::new(first), Instant::now() + time);
-    println!("the first program is {SEED}={first}");
+    let programs = Programs::for_seconds(5);
     thread::scope(|scope| {
         // Two at a time, so that the programs disturb each other.
         for _ in 0..2 {
-            scope.spawn(|| {
-                // One program at least, however busy the machine is.
-                loop {
-                    run_program(next.fetch_add(1, SeqCst));
-                    if Instant::now() >= end {
-                        break;
-                    }
-                }
-            });
+            scope.spawn(|| programs.run(run_program));
         }
     });
-    let programs = next.load(SeqCst) - first;
-    println!("{programs} programs were run");
 }
 
 /// Builds a random pool, and another of the same kind, and runs a program on them.

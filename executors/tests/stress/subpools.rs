@@ -1,11 +1,9 @@
 //! Jobs of several subpools, which are paused and resumed meanwhile, and whose dispatcher is closed at any time.
 
-use crate::{
-    SECONDS, SEED, number_from_environment,
-    support::{
-        random::Random,
-        watchdog::{PATIENCE, Watchdog, until},
-    },
+use crate::support::{
+    programs::{Programs, SEED},
+    random::Random,
+    watchdog::{PATIENCE, Watchdog, until},
 };
 use executors::{
     Executor, Pool,
@@ -17,17 +15,11 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     thread,
-    time::{Duration, Instant, SystemTime},
 };
 
 #[test]
 fn every_accepted_job_of_a_subpool_runs() {
-    let time = Duration::from_secs(number_from_environment(SECONDS).unwrap_or(3));
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
-    let first = number_from_environment(SEED).unwrap_or(now.as_micros() as u64);
-    println!("the first program is {SEED}={first}");
-    let begin = Instant::now();
-    (first..).take_while(|_| begin.elapsed() < time).for_each(run_program);
+    Programs::for_seconds(3).run(run_program);
 }
 
 /// The subpools, and what has become of their jobs.

@@ -7,6 +7,7 @@ pub(crate) mod gate;
 pub(crate) mod log_book;
 pub(crate) mod naive_parker;
 pub(crate) mod on_drop;
+pub(crate) mod programs;
 pub(crate) mod random;
 pub(crate) mod suspend;
 pub(crate) mod threads;
