@@ -3,7 +3,7 @@
 
 mod support;
 
-use executors::{Executor, Pool, crossbeam_workstealing_pool::ThreadPool, try_execute_locally};
+use executors::{Executor, Idle, Pool, crossbeam_workstealing_pool::ThreadPool, try_execute_locally};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::{Cell, RefCell},
@@ -69,11 +69,16 @@ fn with_gift(pool: &ThreadPool, ran: &Arc<AtomicUsize>, before: usize, work: imp
     was_reached()
 }
 
+/// Its workers sleep, and all but the first start when they are needed, also with the feature by which workers spin.
+fn pool(threads: usize) -> ThreadPool {
+    ThreadPool::builder().threads(threads).idle(Idle::PARK).build().expect("the first thread is not refused")
+}
+
 /// Runs `work`, which submits `jobs` jobs that count up, once for each of its allocations, until there are no more of
 /// them.
 fn each_gift_runs(threads: usize, jobs: usize, work: impl Fn(ThreadPool, Arc<AtomicUsize>, usize) -> bool) {
     for before in 0.. {
-        let pool = ThreadPool::builder().threads(threads).build().expect("the first thread is not refused");
+        let pool = pool(threads);
         let ran = Arc::new(AtomicUsize::new(0));
         let is_given = within(|| {
             let is_given = work(pool.clone(), Arc::clone(&ran), before);
@@ -114,11 +119,12 @@ fn an_allocator_may_submit_while_a_job_submits_many() {
     });
 }
 
-/// Each job starts a thread, and waits for all others.
+/// Each job but the first starts a thread, and waits for all others.
 #[test]
 fn an_allocator_may_submit_while_threads_start() {
     const THREADS: usize = 8;
     each_gift_runs(THREADS, THREADS, |pool, ran, before| {
+        assert_eq!(pool.stats().workers, 1, "the others come with jobs");
         let all = Arc::new(Barrier::new(THREADS));
         with_gift(&pool, &ran, before, || {
             for _ in 0..THREADS {
@@ -138,7 +144,7 @@ fn an_allocator_may_submit_while_threads_start() {
 fn an_allocator_may_submit_a_late_job_while_a_thread_starts() {
     for before in 0.. {
         let is_given = within(|| {
-            let pool = ThreadPool::builder().threads(2).preheat(1).build().expect("the first thread is not refused");
+            let pool = pool(2);
             let gate = Arc::new(Barrier::new(2));
             let (begins, has_begun) = mpsc::channel();
             let busy = Arc::clone(&gate);

@@ -14,8 +14,8 @@
 mod support;
 
 use executors::{
-    FuturesExecutor, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, dispatcher::Dispatcher,
-    elastic_pool, run_now::RunNowExecutor, timer::Timer,
+    FuturesExecutor, Idle, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool,
+    dispatcher::Dispatcher, elastic_pool, run_now::RunNowExecutor, timer::Timer,
 };
 use futures::channel::oneshot;
 use libc::{RTLD_NEXT, c_int, dlsym, pthread_equal, pthread_self, pthread_t};
@@ -157,7 +157,8 @@ mod by_themselves {
 
     pools! {
         channel: crossbeam_channel_pool::ThreadPool::builder().threads(THREADS);
-        stealing: crossbeam_workstealing_pool::ThreadPool::builder().threads(THREADS);
+        // Also with the feature by which its workers spin.
+        stealing: crossbeam_workstealing_pool::ThreadPool::builder().threads(THREADS).idle(Idle::PARK);
         elastic: elastic_pool::ThreadPool::builder().core(THREADS).threads(THREADS);
         // Its workers are started for jobs and leave as soon as they are idle.
         leaving: elastic_pool::ThreadPool::builder().core(0).threads(THREADS).keep_alive(Duration::from_nanos(1));

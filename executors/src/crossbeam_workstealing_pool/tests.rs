@@ -12,9 +12,10 @@ use std::{
 /// Far longer than anything takes here.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Its workers sleep, also with the feature by which workers spin.
 fn pool() -> ThreadPool {
     let _with_privileges = asymmetric_fence::is_ready_for_test();
-    ThreadPool::builder().threads(2).build().expect("two threads")
+    ThreadPool::builder().threads(2).idle(Idle::PARK).build().expect("two threads")
 }
 
 /// The parent's worker has run enough jobs before to have its ring to itself.
