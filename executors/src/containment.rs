@@ -176,6 +176,13 @@ pub(crate) fn guard(f: impl FnOnce()) {
 pub(crate) mod tests {
     use super::*;
 
+    /// Asserts that `body` returns, as [`in_child`] runs it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn assert_return(name: &str, body: impl FnOnce()) {
+        let status = in_child(name, process::Stdio::inherit(), body);
+        assert_eq!(status.code(), Some(HAS_RETURNED), "{status}");
+    }
+
     /// Asserts that `body` aborts its process, as [`in_child`] runs it.
     #[cfg(target_os = "linux")]
     pub(crate) fn assert_abort(name: &str, errors: impl Into<process::Stdio>, body: impl FnOnce()) {
@@ -184,16 +191,20 @@ pub(crate) mod tests {
         assert_eq!(in_child(name, errors, body).signal(), Some(libc::SIGABRT));
     }
 
-    /// Runs `body` in a process of its own: a child, in which the test of this `name`, which calls this first of all,
-    /// runs once more. The child writes to `errors` what it has to say.
+    /// The exit code of a child whose body has returned. The harness has others, also if it finds no test.
     #[cfg(target_os = "linux")]
-    pub(crate) fn in_child(name: &str, errors: impl Into<process::Stdio>, body: impl FnOnce()) -> process::ExitStatus {
+    const HAS_RETURNED: i32 = 77;
+
+    /// Runs `body` in a process of its own: a child, in which the test of this `name` runs once more, until it calls
+    /// this. The child writes to `errors` what it has to say.
+    #[cfg(target_os = "linux")]
+    fn in_child(name: &str, errors: impl Into<process::Stdio>, body: impl FnOnce()) -> process::ExitStatus {
         use std::env;
 
         const IN_CHILD: &str = "EXECUTORS_TEST_IN_CHILD";
         if env::var_os(IN_CHILD).is_some() {
             body();
-            process::exit(0);
+            process::exit(HAS_RETURNED);
         }
         process::Command::new(env::current_exe().expect("this is a program"))
             .args(["--nocapture", name])
