@@ -218,43 +218,56 @@ impl Bell {
     fn lock(&self) -> MutexGuard<'_, usize> {
         self.releases.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// For tests: blocks until so many `listeners` have looked. Those that [abstain](crate::courtesy::abstain) from
+    /// yields sleep then.
+    #[cfg(all(test, not(executors_loom)))]
+    pub(crate) fn await_listeners(&self, listeners: usize) {
+        while self.listeners.load(SeqCst) < listeners {
+            std::thread::yield_now();
+        }
+        // Each has the lock from when it is counted until it yields or sleeps.
+        drop(self.lock());
+    }
 }
 
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::courtesy;
     use std::thread;
-
-    #[test]
-    fn all_listeners_hear_the_bell() {
-        let (bell, changes) = (Bell::default(), AtomicUsize::new(0));
-        thread::scope(|scope| {
-            let listeners: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| bell.wait_until(None, || changes.load(SeqCst) == 3))).collect();
-            for _ in 0..3 {
-                changes.fetch_add(1, SeqCst);
-                bell.ring();
-            }
-            assert!(listeners.into_iter().all(|listener| listener.join().unwrap()));
-        });
-    }
 
     /// Far more than a listener needs to look, and less than a test may take.
     fn patience() -> Option<Instant> {
         deadline(Duration::from_secs(30))
     }
 
-    /// Listeners that wait together for `state` to be zero, and have come.
+    /// Lets eight listeners `wait` for `state` to be zero, and acts when they have come; returns what each was told.
     fn with_listeners(wait: fn(&Bell, &AtomicUsize) -> bool, act: impl FnOnce(&Bell, &AtomicUsize)) -> Vec<bool> {
         let (bell, state) = (Bell::default(), AtomicUsize::new(1));
         thread::scope(|scope| {
             let listeners: Vec<_> = (0..8).map(|_| scope.spawn(|| wait(&bell, &state))).collect();
-            while bell.listeners.load(SeqCst) < 8 {
-                thread::yield_now();
-            }
+            bell.await_listeners(8);
             act(&bell, &state);
             listeners.into_iter().map(|listener| listener.join().unwrap()).collect()
         })
+    }
+
+    #[test]
+    fn all_listeners_hear_the_bell() {
+        let heard = with_listeners(
+            |bell, state| {
+                courtesy::abstain();
+                bell.wait_until(None, || state.load(SeqCst) == 0)
+            },
+            |bell, state| {
+                for change in [2, 3, 0] {
+                    state.store(change, SeqCst);
+                    bell.ring();
+                }
+            },
+        );
+        assert_eq!(heard, [true; 8]);
     }
 
     fn together(bell: &Bell, state: &AtomicUsize) -> bool {

@@ -173,6 +173,12 @@ pub(crate) fn ago(time: Duration) -> Instant {
     Instant::now().checked_sub(time).expect("the machine runs for that long")
 }
 
+/// Makes the calling thread sleep at once where it would yield: so a test knows when it sleeps.
+#[cfg(all(test, not(executors_loom)))]
+pub(crate) fn abstain() {
+    WAS_LATE.set(Some((Instant::now(), LONG_WAIT)));
+}
+
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;

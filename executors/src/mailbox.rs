@@ -252,6 +252,7 @@ impl<L> fmt::Debug for Mailboxes<L> {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use crate::courtesy;
 
     fn claimed<L>(boxes: &Mailboxes<L>, times: usize) -> Vec<usize> {
         (0..times).map(|_| boxes.claim_any().expect("there are workers").worker).collect()
@@ -326,7 +327,11 @@ mod tests {
         assert_eq!(boxes.claim_within(Some(Duration::ZERO), || false), None);
         assert_eq!(boxes.claim_within(None, || true), None);
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| boxes.claim_within(None, || false));
+            let waits = scope.spawn(|| {
+                courtesy::abstain();
+                boxes.claim_within(None, || false)
+            });
+            boxes.bell.await_listeners(1);
             boxes.settle(0);
             assert!(waits.join().unwrap().is_some());
         });

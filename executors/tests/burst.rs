@@ -296,6 +296,7 @@ fn a_blocked_submitter_goes_on_when_a_worker_is_idle() {
         let occupied = occupy(&pool, 1);
         thread::scope(|scope| {
             let submitters: Vec<_> = (0..3).map(|_| scope.spawn(|| pool.try_execute(|| ()).is_ok())).collect();
+            until_waiting(&pool, 3);
             occupied.open();
             assert!(submitters.into_iter().all(|submitter| submitter.join().unwrap()));
         });

@@ -8,7 +8,7 @@ use crate::support::{
     gate::Gate,
     log_book,
     on_drop::OnDrop,
-    threads,
+    threads::Call,
     watchdog::{PATIENCE, until},
 };
 use executors::{CanExecute, Executor, Pool, Rejected, ShutdownError, WaitError, try_execute_locally};
@@ -453,27 +453,33 @@ pub(crate) fn shutdown_waits_for_destructors_of_thread_locals(subject: &impl Cre
 
     thread_local!(static LEFT: Cell<Option<Left>> = const { Cell::new(None) });
 
-    with_pool(subject, 2, |pool| {
-        let (gate, dropped) = (Gate::default(), Counter::default());
-        let left = Left(gate.clone(), dropped.clone());
-        pool.execute(move || LEFT.set(Some(left)));
-        pool.shutdown_async();
-        until("all workers have signed off", || pool.stats().workers == 0);
-        let begins = Gate::default();
-        let wait = || {
-            begins.open();
-            (pool.shutdown_timeout(Duration::ZERO), dropped.get())
-        };
-        thread::scope(|scope| {
-            const NAME: &str = "destructors";
-            let waiter = thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, wait).expect("there is room");
-            begins.pass();
-            threads::await_sleep(NAME); // or it is gone, because the call does not wait
-            gate.open();
-            let (report, dropped) = waiter.join().expect("no panic");
-            assert!(report.is_ok() && dropped == 1, "{report:?}, {dropped}");
+    fn ends<P: Pool>() -> [fn(&P) -> bool; 3] {
+        [
+            |pool| pool.clone().shutdown().is_ok(),
+            |pool| pool.shutdown_borrowed().is_ok(),
+            |pool| pool.shutdown_timeout(Duration::ZERO).is_ok(),
+        ]
+    }
+
+    for (is_open, end) in [true, true, false].into_iter().zip(ends()) {
+        with_pool(subject, 2, |pool| {
+            let (gate, dropped) = (Gate::default(), Counter::default());
+            let left = Left(gate.clone(), dropped.clone());
+            pool.execute(move || LEFT.set(Some(left)));
+            let until_signed_off = || until("all workers have signed off", || pool.stats().workers == 0);
+            if !is_open {
+                pool.shutdown_async();
+                until_signed_off();
+            }
+            thread::scope(|scope| {
+                let call = Call::begin(scope, || (end(pool), dropped.get()));
+                until_signed_off();
+                call.await_sleep();
+                gate.open();
+                assert_eq!(call.join(), (true, 1));
+            });
         });
-    });
+    }
 }
 
 /// Two such destructors shut their pool down, and then wait for each other.

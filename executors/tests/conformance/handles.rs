@@ -6,6 +6,7 @@ use super::{
 };
 use crate::support::{
     gate::Gate,
+    threads::Call,
     watchdog::{PATIENCE, until},
 };
 use ::futures::executor::block_on;
@@ -269,10 +270,10 @@ pub(crate) fn discarding_ends_a_wait(subject: &impl Subject) {
         assert!(waiter.poll(&mut handle).is_pending());
         let other = pool.submit(|| ());
         thread::scope(|scope| {
-            let blocked = scope.spawn(|| other.wait());
+            let blocked = Call::begin(scope, || other.wait());
+            blocked.await_sleep();
             pool.shutdown_now();
-            let outcome = blocked.join().expect("waiting does not panic");
-            assert!(matches!(outcome, Err(TaskError::Dropped)));
+            assert!(matches!(blocked.join(), Err(TaskError::Dropped)));
         });
         assert_eq!(waiter.0.get(), 1);
         assert!(matches!(waiter.poll(&mut handle), Poll::Ready(Err(TaskError::Dropped))));

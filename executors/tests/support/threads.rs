@@ -4,7 +4,14 @@
 //! lack of it.
 
 use crate::support::watchdog::until;
-use std::{fs, process, thread, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    process,
+    sync::mpsc,
+    thread::{self, Scope, ScopedJoinHandle},
+    time::Duration,
+};
 
 /// How many threads this process has.
 pub(crate) fn count() -> Option<usize> {
@@ -32,23 +39,61 @@ pub(crate) fn processor_time(prefix: &str) -> Option<Duration> {
     on_linux(|| Some(read_of_each(prefix, "schedstat")?.filter_map(nanoseconds).map(Duration::from_nanos).sum()))
 }
 
-/// Whether all threads whose name begins with `prefix` sleep.
+/// Whether there are threads whose name begins with `prefix`, and all of them sleep.
 pub(crate) fn all_asleep(prefix: &str) -> Option<bool> {
-    let sleeps = |stat: String| stat.rsplit_once(") ").is_some_and(|(_name, state)| state.starts_with('S'));
-    on_linux(|| Some(read_of_each(prefix, "stat")?.all(sleeps)))
+    on_linux(|| {
+        let mut stats = read_of_each(prefix, "stat")?.peekable();
+        Some(stats.peek().is_some() && stats.all(|stat| sleeps(&stat)))
+    })
 }
 
-/// Blocks until all threads whose name begins with `prefix` sleep, or have ended: what they have not done by then they
-/// will not do, unless something wakes them. Where the system does not say so, for a time in which they most likely
-/// fall asleep.
+/// Whether a thread of which the system says `stat` sleeps.
+fn sleeps(stat: &str) -> bool {
+    stat.rsplit_once(") ").is_some_and(|(_name, state)| state.starts_with('S'))
+}
+
+/// Blocks until there are threads whose name begins with `prefix`, and all of them sleep: what they have not done by
+/// then they will not do, unless something wakes them. Where the system does not say so, for a time in which they most
+/// likely fall asleep.
 pub(crate) fn await_sleep(prefix: &str) {
     assert!(prefix.len() <= 15, "the system cuts off longer names");
-    until("they sleep", || {
-        all_asleep(prefix).unwrap_or_else(|| {
-            thread::sleep(Duration::from_millis(20));
-            true
-        })
-    });
+    until("they sleep", || all_asleep(prefix).unwrap_or_else(most_likely_sleep));
+}
+
+/// Gives threads time to fall asleep.
+fn most_likely_sleep() -> bool {
+    thread::sleep(Duration::from_millis(20));
+    true
+}
+
+/// A call that is made on a thread of its own, and may block.
+pub(crate) struct Call<'scope, R> {
+    thread: ScopedJoinHandle<'scope, R>,
+    /// The file that says what the thread does.
+    stat: Option<PathBuf>,
+}
+
+impl<'scope, R: Send + 'scope> Call<'scope, R> {
+    pub(crate) fn begin(scope: &'scope Scope<'scope, '_>, call: impl FnOnce() -> R + Send + 'scope) -> Self {
+        let (tell, told) = mpsc::channel();
+        let thread = scope.spawn(move || {
+            tell.send(on_linux(|| fs::canonicalize("/proc/thread-self/stat").ok())).expect("the caller listens");
+            call()
+        });
+        Call { thread, stat: told.recv().expect("it has begun") }
+    }
+
+    /// Blocks until the call has, or it has ended; as [`await_sleep`] where the system does not say so.
+    pub(crate) fn await_sleep(&self) {
+        let is_asleep = |stat| fs::read_to_string(stat).is_ok_and(|stat| sleeps(&stat));
+        until("the call blocks", || {
+            self.thread.is_finished() || self.stat.as_ref().map_or_else(most_likely_sleep, is_asleep)
+        });
+    }
+
+    pub(crate) fn join(self) -> R {
+        self.thread.join().expect("the call does not panic")
+    }
 }
 
 /// What `file` says of each of the threads whose name begins with `prefix`.
