@@ -168,11 +168,13 @@ fn a_full_pool_logs_that_it_drops_a_job() {
     assert_eq!(pool.shutdown_timeout(PATIENCE).expect("nothing blocks").finished, 1);
 }
 
-/// A repeated one only misses the time, unless the pool has been closed.
+/// A repeated one only misses the time, unless the pool has been closed. Each time there is one warning.
 #[test]
 fn a_full_pool_drops_the_jobs_of_a_timer() {
     let _watchdog = watch();
-    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Refuse).build().expect("possible");
+    log_book::open();
+    let name = "full-for-timers";
+    let pool = ThreadPool::builder().threads(1).when_busy(WhenBusy::Refuse).name(name).build().expect("possible");
     let (timer, clock) = Timer::manual();
     let second = Duration::from_secs(1);
     let once = timer.after(second, &pool, || ()).expect("a thread");
@@ -182,6 +184,9 @@ fn a_full_pool_drops_the_jobs_of_a_timer() {
     clock.advance(second);
     assert!(matches!(once.wait(), Err(TaskError::Dropped)));
     assert!(beat.is_scheduled() && told.try_recv().is_err());
+    let entries = log_book::of_all_threads(name);
+    let is_right = |(level, what): &(_, String)| *level == log::Level::Warn && what.contains("has no idle worker");
+    assert!(entries.len() == 2 && entries.iter().all(is_right), "{entries:?}");
     occupied.open();
     pool.join().expect("this is no worker");
     clock.advance(second);

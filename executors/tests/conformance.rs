@@ -187,6 +187,7 @@ macro_rules! every_pool {
                 handles: every_worker_may_wait detaching_drops_a_result_that_is_there;
                 // It tells pools apart by their threads, so the threads have to stay.
                 spreading: a_job_runs_on_the_pool_it_was_given_to;
+                timers: a_job_that_waits_leaves_that_of_a_timer_to_others;
             }
 
             #[cfg(feature = "produce-metrics")]
@@ -221,6 +222,7 @@ macro_rules! any_pool {
                 discarding:
                     no_late_job_begins_after_shutdown_now_has_returned
                     a_late_submitter_drops_no_job
+                    jobs_that_leave_only_their_place_count_as_discarded
                     shutdown_now_discards_the_backlog;
                 dropping:
                     a_closed_pool_may_be_dropped
@@ -415,6 +417,17 @@ macro_rules! has_threads {
                     a_repetition_owns_a_handle
                     cancelling_races_with_the_time;
             }
+        }
+    };
+}
+
+/// Tests for pools whose jobs start in the order in which they were submitted.
+macro_rules! keeps_order {
+    ($subject:expr) => {
+        mod keeps_order {
+            use super::*;
+
+            tests! { $subject; running: several_workers_take_jobs_in_order; }
         }
     };
 }
@@ -859,6 +872,7 @@ mod threadpool {
     use crate::topics::subject::Threadpool;
 
     every_pool! { Threadpool }
+    keeps_order! { Threadpool }
     starts_at_once! { Threadpool }
     tests! { Threadpool; idling: sleeping_workers_use_no_processor_time sleeping_workers_wake_up; }
     announces_each! { Threadpool }
@@ -891,11 +905,11 @@ mod channel {
     // The first thread starts at once, the others when they are needed; where workers spin, all at once.
     policy! {
         sleeping: Idle::PARK, Placement::Floating, subject::ANY;
-        any_crew preheats spares_threads sleeps gives_up announces_in_steps
+        any_crew keeps_order preheats spares_threads sleeps gives_up announces_in_steps
     }
-    policy! { spinning: Idle::Spin, Placement::Floating, subject::ANY; every_crew }
+    policy! { spinning: Idle::Spin, Placement::Floating, subject::ANY; every_crew keeps_order }
     #[cfg(feature = "thread-pinning")]
-    policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; any_crew sleeps pins }
+    policy! { pinned: Idle::PARK, Placement::Auto, subject::ANY; any_crew keeps_order sleeps pins }
 }
 
 #[cfg(feature = "burst-exec")]
@@ -991,7 +1005,7 @@ mod dispatcher {
     policy! {
         strict: ("cpu", Priority::NORMAL), |builder| builder.strict_order(true), Idle::PARK,
         Fairness::COUNTED, Placement::Floating, subject::FEW;
-        every_crew sleeps
+        every_crew keeps_order sleeps
     }
     // Starts its threads one by one, as jobs need them; a thread that is refused is no error then.
     policy! {

@@ -30,6 +30,30 @@ pub(crate) fn shutdown_now_discards_the_backlog(subject: &impl Crew) {
     });
 }
 
+/// They were cancelled, or run by the job that waits for them, and `shutdown_now` comes before their turn.
+pub(crate) fn jobs_that_leave_only_their_place_count_as_discarded(subject: &impl Crew) {
+    with_pool(subject, 1, |pool| {
+        let gate = occupy(pool, 1);
+        let cancelled: Vec<_> = (0..3).map(|_| pool.submit(|| ())).collect();
+        assert!(cancelled[1..].iter().all(TaskHandle::cancel));
+        pool.shutdown_now();
+        gate.open();
+        let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks any more");
+        assert_eq!((report.finished, report.discarded, pool.stats().discarded), (1, 3, 3));
+    });
+    with_pool(subject, 1, |pool| {
+        let local = pool.clone();
+        let parent = pool.submit(move || {
+            let child = local.submit(|| 7).wait();
+            local.shutdown_now();
+            child
+        });
+        assert_eq!(parent.wait().expect("no panic").expect("it has run"), 7);
+        let report = pool.shutdown_timeout(PATIENCE).expect("nothing blocks");
+        assert_eq!((report.finished, report.discarded, pool.stats().discarded), (1, 1, 1));
+    });
+}
+
 /// All of that has happened when `shutdown_now` returns, although every worker is busy.
 pub(crate) fn shutdown_now_discards_at_once(subject: &impl Crew) {
     with_pool(subject, 2, |pool| {

@@ -234,11 +234,15 @@ pub(crate) fn a_panic_at_the_end_keeps_no_worker(subject: &impl Fn() -> Brittle)
 }
 
 /// No worker is left to run the job or the future, and only timeouts and the log say so. They are dropped with the last
-/// handle.
+/// handle, or by `shutdown_now`.
 pub(crate) fn jobs_wait_in_vain_for_lost_workers(subject: &impl Fn() -> Brittle) {
+    wait_in_vain(subject(), "lost-then-let-go", drop);
+    wait_in_vain(subject(), "lost-then-discarded", |pool| assert_eq!(pool.shutdown_now().discarded, 2));
+}
+
+fn wait_in_vain(parker: Brittle, name: &str, end: impl FnOnce(ThreadPool<Brittle>)) {
     log_book::open();
     within(|| {
-        let (parker, name) = (subject(), "has-lost-its-worker");
         let builder = ThreadPool::builder().threads(1).idle(Idle::PARK).parker(parker.clone()).name(name);
         let pool = builder.build().expect("one thread");
         pool.execute(move || parker.light(Event::StartLooking));
@@ -260,7 +264,7 @@ pub(crate) fn jobs_wait_in_vain_for_lost_workers(subject: &impl Fn() -> Brittle)
             other => panic!("two jobs wait, but: {other:?}"),
         }
         assert_eq!((ran.get(), dropped.get()), (0, 0));
-        drop(pool);
+        end(pool);
         assert_eq!((ran.get(), dropped.get()), (0, 2));
     });
 }

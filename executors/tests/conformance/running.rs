@@ -9,13 +9,33 @@ use executors::{CanExecute, Executor, Pool, timer::Timer, try_execute_locally};
 use std::{
     iter,
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::SeqCst},
+        Arc, Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
         mpsc,
     },
     thread,
     time::Duration,
 };
+
+/// When a job begins, all before it have begun, except for at most one for each other worker.
+pub(crate) fn several_workers_take_jobs_in_order(subject: &impl Subject) {
+    const THREADS: usize = 4;
+    with_pool(subject, THREADS, |pool| {
+        let (begun, early) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
+        for job in 0..20_000 {
+            let (begun, early) = (Arc::clone(&begun), Arc::clone(&early));
+            pool.execute(move || {
+                let before = begun.fetch_add(1, SeqCst);
+                if before + THREADS <= job {
+                    early.lock().expect("no panic under this lock").push((job, before));
+                }
+            });
+        }
+        pool.join().expect("this is no worker");
+        let early = early.lock().expect("no panic under this lock");
+        assert!(early.is_empty(), "jobs that began too early, and how many had begun: {early:?}");
+    });
+}
 
 /// Jobs from several threads; each seventh panics, each third spawns another.
 pub(crate) fn each_job_runs_once(subject: &impl Subject) {

@@ -16,6 +16,7 @@ use executors::{
 };
 use std::{
     sync::{Arc, Mutex, mpsc},
+    thread,
     time::Duration,
 };
 
@@ -63,6 +64,34 @@ pub(crate) fn jobs_that_come_too_late_are_dropped_with_a_warning(subject: &impl 
         assert!(!beat.is_scheduled());
         let entries = log_book::of_all_threads(&name);
         assert_eq!(entries.iter().map(|(level, _)| *level).collect::<Vec<_>>(), [log::Level::Warn; 2], "{entries:?}");
+    });
+}
+
+/// The worker that waits blocks, though it could run the job at once.
+pub(crate) fn a_job_that_waits_leaves_that_of_a_timer_to_others(subject: &impl Subject) {
+    with_pool(subject, 2, |pool| {
+        let gate = occupy(pool, 1);
+        let (timer, clock) = Timer::manual();
+        let due = timer.after(SECOND, pool, || thread::current().id()).expect("a thread");
+        let ([begun, given], (tell, told)) = ([(); 2].map(|()| Gate::default()), mpsc::channel());
+        let waiter = pool.submit({
+            let [begun, given] = [&begun, &given].map(Gate::clone);
+            move || {
+                begun.open();
+                given.pass();
+                let due = due.wait_timeout(Duration::from_millis(1)).expect_err("the other worker is busy");
+                tell.send(()).expect("the test listens");
+                (due.wait().expect("the other worker runs it"), thread::current().id())
+            }
+        });
+        begun.pass();
+        clock.advance(SECOND);
+        until("the pool has it", || pool.stats().queued == 1);
+        given.open();
+        let timed_out = told.recv();
+        gate.open();
+        let (ran, waited) = waiter.wait().expect("no panic");
+        assert!(timed_out.is_ok() && ran != waited);
     });
 }
 
