@@ -102,7 +102,7 @@ Parts:
   compat     scripts/compat.sh
   features   clippy and the public interface of the library, with every set of features that makes a difference; its unit
              tests with those that have all pools; the tests of each interface of another crate, with that feature only
-  tests      all tests with all features
+  tests      all tests with all features; with the default ones those that \`release\` leaves out
   release    conformance of two pools, stress, memory, deep chains and more with the default features, optimised, with
              checks for overflow
   loom       scripts/loom.sh
@@ -332,6 +332,11 @@ check_features() {
 check_tests() {
     # --tests leaves out documentation tests, which the part `docs` has run.
     test_step "tests: [all features]" limited "$long" cargo test --workspace --all-features --tests -- --show-output
+    # With all features some pools spin, and all publish metrics. The part `release` has the other tests without that.
+    test_step "tests: [default]" limited "$long" cargo test --package executors --test allocator --test detaching \
+        --test dispatcher --test public_api --test run_now --test timer -- --show-output
+    test_step "tests: conformance of the other pools [default]" limited "$long" \
+        cargo test --package executors --test conformance -- --show-output --skip stealing:: --skip burst::
 }
 
 check_release() {
