@@ -3,7 +3,7 @@
 use super::tools::{end, watched};
 use crate::support::{
     gate::{Gate, occupy},
-    threads::{allowed_cores, on_pinned_thread, pin_to_one_of_several_cores},
+    threads::{allowed_cores, await_sleep, on_pinned_thread, pin_to_one_of_several_cores},
     watchdog::until,
 };
 use executors::{Executor, Placement, Pool, dispatcher::Dispatcher, try_execute_locally};
@@ -84,10 +84,13 @@ fn a_full_subpool_starts_no_threads() {
 /// The close resumes a paused subpool, which has a job for which no worker is free.
 #[test]
 fn cold_threads_start_for_jobs_that_the_close_lets_begin() {
-    let dispatcher = Dispatcher::builder().threads(2).preheat(1).subpool("one", 1).build().expect("possible");
+    let builder = Dispatcher::builder().threads(2).preheat(1).subpool("one", 1).name("resumed");
+    let dispatcher = builder.build().expect("possible");
     let _watchdog = watched(&dispatcher);
     let one = dispatcher.subpool("one").expect("it was built");
     one.pause();
+    // Otherwise the first job may bring a thread, too.
+    await_sleep("resumed");
     let gate = occupy(&dispatcher, 1);
     one.execute(move || gate.open());
     assert_eq!(dispatcher.stats().workers, 1);
