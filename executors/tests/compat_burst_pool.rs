@@ -1,4 +1,4 @@
-//! What programs written for the crate burst-pool rely on.
+//! What programs written for the channel of the crate burst-pool rely on.
 #![cfg(feature = "compat-burst-pool")]
 
 mod support;

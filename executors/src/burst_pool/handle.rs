@@ -57,13 +57,18 @@ impl<const GROWS: bool> Handle<GROWS> {
         }
         match self.claim() {
             Some(claim) => {
-                self.crew.put_by((), |source| source.put(claim, Closure(wrap(value))));
+                self.deal(claim, wrap(value));
                 Ok(())
             }
             None if self.crew.is_closed_to_caller() => Err(BurstError::Closed(value)),
             None if self.boxes().workers() == 0 => Err(BurstError::NoWorkers(value)),
             None => Err(BurstError::Busy(value)),
         }
+    }
+
+    #[inline]
+    pub(super) fn deal(&self, claim: Claim, job: impl FnOnce() + Send + 'static) {
+        self.crew.put_by((), |source| source.put(claim, Closure(job)));
     }
 
     #[inline]

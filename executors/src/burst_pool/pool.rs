@@ -29,12 +29,12 @@ use std::{fmt, sync::Arc, time::Duration};
 /// the thread that comes last. So [`close`](Self::close), [`shutdown_timeout`](Self::shutdown_timeout) and
 /// [`shutdown_now`](Self::shutdown_now) drop none.
 #[must_use = "a pool that is dropped at once handles nothing"]
-pub struct BurstPool<T: Send + 'static> {
+pub struct BurstPool<T> {
     handle: Handle<true>,
     team: Arc<Team<T>>,
 }
 
-impl<T: Send + 'static> BurstPool<T> {
+impl<T> BurstPool<T> {
     /// A pool without workers: [`spawn`](Self::spawn) some.
     pub fn new() -> Self {
         Self::builder().build().expect("the defaults can be honoured anywhere")
@@ -57,112 +57,6 @@ impl<T: Send + 'static> BurstPool<T> {
     /// ```
     pub fn builder() -> Builder<Self> {
         Builder::new(BurstOptions::DEFAULT)
-    }
-
-    /// Starts a worker that calls `handler` with each value that it gets.
-    ///
-    /// A handler that panics is called again with the next value; the panic is caught, counted and reported like a
-    /// job's.
-    ///
-    /// # Panics
-    ///
-    /// If the operating system refuses the thread, or the pool is closed (unless a handler calls this while it drains);
-    /// [`try_spawn`](Self::try_spawn) returns an error instead.
-    pub fn spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) {
-        self.try_spawn(handler).unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// Like [`spawn`](Self::spawn), but returns an error instead of panicking.
-    ///
-    /// # Errors
-    ///
-    /// If the operating system refuses the thread, there are too many threads, or the pool is closed (unless a handler
-    /// calls this while it drains). The pool stays as it was.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::burst_pool::BurstPool;
-    ///
-    /// let mut pool = BurstPool::new();
-    /// pool.try_spawn(|text| println!("{text}"))?;
-    /// pool.send("hello")?;
-    /// pool.close();
-    /// assert!(pool.try_spawn(|_| ()).is_err(), "it is too late for more workers");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn try_spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) -> Result<(), BuildError> {
-        let handler: Handler<T> = Contained::new(Box::new(handler));
-        let (crew, boxes) = (self.handle.crew(), self.handle.boxes());
-        if crew.is_closed_to_caller() {
-            return Err(BuildErrorKind::ClosedToWorkers.into());
-        }
-        if boxes.workers() >= MAX_THREADS {
-            return Err(BuildErrorKind::TooManyWorkers.into());
-        }
-        let mut place = None;
-        let equip = |seat| self.team.equip(*place.insert(seat), handler);
-        if let Err(refused) = crew.hire(equip) {
-            if let Some(seat) = place {
-                self.team.strip(seat);
-            }
-            return Err(refused);
-        }
-        // Only now that the worker exists: nothing may be dealt to a worker that might not come.
-        boxes.add_worker();
-        Ok(())
-    }
-
-    /// Sends `value` to the next idle worker in turn. If no worker is idle, the pool's [`WhenBusy`](super::WhenBusy)
-    /// decides.
-    ///
-    /// Blocks only with [`WhenBusy::Block`](super::WhenBusy::Block).
-    ///
-    /// # Errors
-    ///
-    /// [`BurstError`] with the value inside.
-    #[inline]
-    pub fn send(&self, value: T) -> Result<(), BurstError<T>> {
-        let team = &self.team;
-        self.handle.offer(value, |value| {
-            let team = Arc::clone(team);
-            move || team.handle(value)
-        })
-    }
-
-    /// Sends all `values`, as by [`send`](Self::send), up to the first that is not accepted. Returns how many were
-    /// sent.
-    ///
-    /// Workers are woken as the values come in, as by single calls of `send`. If all were woken at the end, the first
-    /// would wait for the last.
-    ///
-    /// # Errors
-    ///
-    /// [`BurstError`] with that value and all that follow it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::burst_pool::{BurstError, BurstPool, WhenBusy};
-    /// use std::sync::mpsc::channel;
-    ///
-    /// let mut pool = BurstPool::builder().when_busy(WhenBusy::Refuse).build()?;
-    /// let (tell, told) = channel::<()>();
-    /// pool.spawn(move |_value| assert!(told.recv().is_err()));
-    /// assert_eq!(pool.send_all([1, 2, 3]), Err(BurstError::Busy(vec![2, 3])));
-    /// drop(tell);
-    /// pool.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn send_all<I: IntoIterator<Item = T>>(&self, values: I) -> Result<usize, BurstError<Vec<T>>> {
-        let mut values = values.into_iter();
-        let mut sent = 0;
-        while let Some(value) = values.next() {
-            self.send(value)
-                .map_err(|error| error.map(|first| [first].into_iter().chain(values.by_ref()).collect()))?;
-            sent += 1;
-        }
-        Ok(sent)
     }
 
     /// How many workers there are. None when the pool has ended.
@@ -298,13 +192,129 @@ impl<T: Send + 'static> BurstPool<T> {
     }
 }
 
-impl<T: Send + 'static> Default for BurstPool<T> {
+impl<T: Send + 'static> BurstPool<T> {
+    /// Starts a worker that calls `handler` with each value that it gets.
+    ///
+    /// A handler that panics is called again with the next value; the panic is caught, counted and reported like a
+    /// job's.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system refuses the thread, or the pool is closed (unless a handler calls this while it drains);
+    /// [`try_spawn`](Self::try_spawn) returns an error instead.
+    pub fn spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) {
+        self.try_spawn(handler).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Like [`spawn`](Self::spawn), but returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system refuses the thread, there are too many threads, or the pool is closed (unless a handler
+    /// calls this while it drains). The pool stays as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::BurstPool;
+    ///
+    /// let mut pool = BurstPool::new();
+    /// pool.try_spawn(|text| println!("{text}"))?;
+    /// pool.send("hello")?;
+    /// pool.close();
+    /// assert!(pool.try_spawn(|_| ()).is_err(), "it is too late for more workers");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) -> Result<(), BuildError> {
+        let handler: Handler<T> = Contained::new(Box::new(handler));
+        let (crew, boxes) = (self.handle.crew(), self.handle.boxes());
+        if crew.is_closed_to_caller() {
+            return Err(BuildErrorKind::ClosedToWorkers.into());
+        }
+        if boxes.workers() >= MAX_THREADS {
+            return Err(BuildErrorKind::TooManyWorkers.into());
+        }
+        let mut place = None;
+        let equip = |seat| self.team.equip(*place.insert(seat), handler);
+        if let Err(refused) = crew.hire(equip) {
+            if let Some(seat) = place {
+                self.team.strip(seat);
+            }
+            return Err(refused);
+        }
+        // Only now that the worker exists: nothing may be dealt to a worker that might not come.
+        boxes.add_worker();
+        Ok(())
+    }
+
+    /// Sends `value` to the next idle worker in turn. If no worker is idle, the pool's [`WhenBusy`](super::WhenBusy)
+    /// decides.
+    ///
+    /// Blocks only with [`WhenBusy::Block`](super::WhenBusy::Block).
+    ///
+    /// # Errors
+    ///
+    /// [`BurstError`] with the value inside.
+    #[inline]
+    pub fn send(&self, value: T) -> Result<(), BurstError<T>> {
+        self.handle.offer(value, |value| self.handling(value))
+    }
+
+    /// Sends `value` to `worker`, whatever it has to do already. The pool must be open.
+    #[cfg(feature = "compat-burst-pool")]
+    pub(crate) fn send_to(&self, worker: usize, value: T) {
+        self.handle.deal(self.handle.boxes().promise(worker), self.handling(value));
+    }
+
+    #[inline]
+    fn handling(&self, value: T) -> impl FnOnce() + Send + use<T> {
+        let team = Arc::clone(&self.team);
+        move || team.handle(value)
+    }
+
+    /// Sends all `values`, as by [`send`](Self::send), up to the first that is not accepted. Returns how many were
+    /// sent.
+    ///
+    /// Workers are woken as the values come in, as by single calls of `send`. If all were woken at the end, the first
+    /// would wait for the last.
+    ///
+    /// # Errors
+    ///
+    /// [`BurstError`] with that value and all that follow it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::burst_pool::{BurstError, BurstPool, WhenBusy};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let mut pool = BurstPool::builder().when_busy(WhenBusy::Refuse).build()?;
+    /// let (tell, told) = channel::<()>();
+    /// pool.spawn(move |_value| assert!(told.recv().is_err()));
+    /// assert_eq!(pool.send_all([1, 2, 3]), Err(BurstError::Busy(vec![2, 3])));
+    /// drop(tell);
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_all<I: IntoIterator<Item = T>>(&self, values: I) -> Result<usize, BurstError<Vec<T>>> {
+        let mut values = values.into_iter();
+        let mut sent = 0;
+        while let Some(value) = values.next() {
+            self.send(value)
+                .map_err(|error| error.map(|first| [first].into_iter().chain(values.by_ref()).collect()))?;
+            sent += 1;
+        }
+        Ok(sent)
+    }
+}
+
+impl<T> Default for BurstPool<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Send + 'static> fmt::Debug for BurstPool<T> {
+impl<T> fmt::Debug for BurstPool<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BurstPool")
             .field("workers", &self.worker_count())
@@ -313,9 +323,9 @@ impl<T: Send + 'static> fmt::Debug for BurstPool<T> {
     }
 }
 
-impl<T: Send + 'static> Build for BurstPool<T> {}
+impl<T> Build for BurstPool<T> {}
 
-impl<T: Send + 'static> Recipe for BurstPool<T> {
+impl<T> Recipe for BurstPool<T> {
     type Extra = BurstOptions;
 
     #[allow(private_interfaces, reason = "see the trait")]

@@ -2,8 +2,9 @@
 
 #[cfg(all(test, executors_loom))]
 mod model;
+mod pool;
 
-pub use crate::burst_pool::{BurstError, BurstPool};
+pub use pool::{BurstError, BurstPool};
 
 use crate::{
     mailbox::{Claim, Mailboxes},
