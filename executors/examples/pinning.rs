@@ -18,7 +18,8 @@ fn main() -> Result<(), BuildError> {
     assert_eq!(pool.submit(|| 6 * 7).wait().expect("the job returned"), 42);
     pool.shutdown().expect("nothing is left");
 
-    // The same with a builder, where cores are plain numbers. Here the only worker is a pinned one.
+    // The same with a builder, where cores are plain numbers. Here the only worker is a pinned one. (On macOS, which
+    // cannot pin threads, this is an error.)
     let pool = ThreadPool::builder().threads(1).placement(Placement::Cores(vec![first.id])).build()?;
     let allowed = pool.submit(cores).wait().expect("the job returned");
     if cfg!(target_os = "linux") {

@@ -125,9 +125,9 @@ impl Fairness {
 #[non_exhaustive]
 pub enum Placement {
     /// With the feature `thread-pinning`, one worker on each core that the process may use (the main thread's cores,
-    /// and those of the thread that builds the pool), and further workers unpinned; without it, no pinning. An elastic
-    /// pool and a `BurstPool`, whose number of workers varies, pin none by default; a `ThreadPoolExecutor` cannot pin
-    /// any.
+    /// and those of the thread that builds the pool), and further workers unpinned; without it, and on systems where
+    /// threads cannot be pinned (such as macOS), no pinning. An elastic pool and a `BurstPool`, whose number of workers
+    /// varies, pin none by default; a `ThreadPoolExecutor` cannot pin any.
     ///
     /// A pool with fewer threads than cores takes the first cores, and so does each further pool: two pinned pools
     /// compete for the same ones, unless each is given its own as [`Cores`](Self::Cores). The feature is on if any
@@ -141,8 +141,8 @@ pub enum Placement {
     Floating,
     /// The first worker on the first of these cores (numbered as by the operating system), and so on; workers beyond
     /// the end of the list are not pinned, as with `Floating`. Cores that the process may not use (see `Auto`) are a
-    /// [`BuildError`](crate::BuildError); so is this choice without the feature `thread-pinning`, and where the system
-    /// does not tell its cores.
+    /// [`BuildError`](crate::BuildError); so is this choice without the feature `thread-pinning`, and where threads
+    /// cannot be pinned (such as on macOS).
     Cores(Vec<usize>),
 }
 

@@ -4,7 +4,7 @@ use super::{
     subject::{Crew, with},
     tools::{ask_all, panic_on_all},
 };
-use crate::support::threads::{allowed_cores, on_pinned_thread};
+use crate::support::threads::{allowed_cores, can_be_pinned, on_pinned_thread};
 use executors::{Placement, Pool};
 use std::{collections::BTreeMap, thread};
 
@@ -31,6 +31,9 @@ fn expected(name: &str, pinned: &[usize], threads: usize) -> BTreeMap<String, Op
 
 /// The first workers are pinned to the listed cores, further ones float; after panics, too.
 pub(crate) fn workers_sit_on_their_cores(subject: &impl Crew) {
+    if !can_be_pinned() {
+        return;
+    }
     let pinned: Vec<_> = cores().into_iter().rev().take(2).collect();
     let threads = pinned.len() + 2;
     let builder = subject.builder().threads(threads).name("pin").placement(Placement::Cores(pinned.clone()));
@@ -84,6 +87,9 @@ pub(crate) fn a_pinned_submitter_pins_no_worker(subject: &impl Crew) {
 
 /// A core may be given to any number of workers.
 pub(crate) fn workers_may_share_a_core(subject: &impl Crew) {
+    if !can_be_pinned() {
+        return;
+    }
     let threads = subject.at_most(100);
     let pinned = vec![cores()[0]; threads];
     let builder = subject.builder().threads(threads).name("share").placement(Placement::Cores(pinned.clone()));

@@ -126,6 +126,14 @@ pub(crate) fn on_pinned_thread<R: Send>(act: impl FnOnce() -> R + Send) -> Optio
     thread::scope(|scope| scope.spawn(pinned_act).join().expect("no panic"))
 }
 
+/// Whether threads can be pinned at all. If not, prints that the test is left out.
+pub(crate) fn can_be_pinned() -> bool {
+    if cfg!(target_vendor = "apple") {
+        println!("skipped: this takes a system that pins threads");
+    }
+    !cfg!(target_vendor = "apple")
+}
+
 /// Pins the calling thread to one core. Returns whether it did so and the thread could run on several before.
 pub(crate) fn pin_to_one_of_several_cores() -> bool {
     pin(0)
