@@ -216,6 +216,9 @@ pub trait Pool: Executor + Sync + sealed::Sealed {
     /// is about to run itself.)
     /// [`shutdown_timeout`](Self::shutdown_timeout) waits for the running jobs.
     ///
+    /// A `ThreadPoolExecutor` cannot empty its queue: there each job that has not begun is dropped when its turn comes,
+    /// and is counted in later reports.
+    ///
     /// # Examples
     ///
     /// ```
