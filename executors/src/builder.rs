@@ -135,10 +135,10 @@ impl<P: Build> Builder<P> {
     /// Called on each worker before its first job, with the worker's index.
     ///
     /// The index distinguishes workers that exist at the same time. In a pool with a fixed number of threads it is less
-    /// than that number, and in `BurstPool` less than the number of workers spawned. In the elastic pool it is the
-    /// lowest that is free when the worker starts: it can be `max` or more if former workers have not quite left by
-    /// then, or if other threads run jobs in place of workers, each of which takes an index
-    /// (`Saturation::RunOnCaller`).
+    /// than that number (the dispatcher's `reserve` says which one the thread of a bound subpool has), and in
+    /// `BurstPool` less than the number of workers spawned. In the elastic pool it is the lowest that is free when the
+    /// worker starts: it can be `max` or more if former workers have not quite left by then, or if other threads run
+    /// jobs in place of workers, each of which takes an index (`Saturation::RunOnCaller`).
     ///
     /// A panic in the hook is caught and reported like a job's, but not counted; the worker starts all the same.
     ///

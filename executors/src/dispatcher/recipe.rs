@@ -77,15 +77,23 @@ impl Builder<Dispatcher> {
     ///
     /// The default is one for each bound subpool, as long as a thread is left for the other subpools.
     ///
+    /// The reserved threads have the highest numbers (as in [`on_start`](Self::on_start), names and
+    /// [`Placement::Cores`](crate::Placement::Cores)), in the order in which their subpools were added; the other bound
+    /// subpools have the threads 0, 1 and so on.
+    ///
     /// # Examples
     ///
     /// ```
-    /// use executors::dispatcher::Dispatcher;
+    /// use executors::{Pool, dispatcher::Dispatcher};
+    /// use std::thread;
     ///
     /// // Three threads share the CPU subpool; one of them draws, too. The fourth does nothing but play.
     /// let builder = Dispatcher::builder().threads(4).bound_subpool("sound").bound_subpool("window");
-    /// let dispatcher = builder.reserve(1).build()?;
-    /// # drop(dispatcher);
+    /// let dispatcher = builder.reserve(1).name("app").build()?;
+    /// for (subpool, thread) in [("sound", "app-3"), ("window", "app-0")] {
+    ///     let name = dispatcher.subpool(subpool)?.submit(|| thread::current().name().map(str::to_owned));
+    ///     assert_eq!(name.wait()?.as_deref(), Some(thread));
+    /// }
     /// assert!(Dispatcher::builder().threads(4).reserve(1).build().is_err(), "nothing is bound");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

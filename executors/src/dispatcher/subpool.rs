@@ -109,6 +109,8 @@ impl Subpool {
     /// [`status`](Self::status) shows that none is `running`, none will begin. Submitting goes on as before; the jobs
     /// wait, and `join` waits for them. On a closed dispatcher this has no effect.
     ///
+    /// Pauses do not nest: one `resume` ends all of them.
+    ///
     /// # Examples
     ///
     /// ```

@@ -4,6 +4,7 @@ use super::tools::{Order, Room, end, here, watched};
 use crate::support::{gate::Gate, watchdog::until};
 use executors::{Executor, Pool, dispatcher::Dispatcher, try_execute_locally};
 use std::{
+    cell::Cell,
     sync::{
         Arc, Barrier,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -37,6 +38,22 @@ fn bound_jobs_run_on_one_thread_and_in_order() {
             assert_eq!(order.taken(), (0..2000).collect::<Vec<_>>());
         }
         drop(bound);
+        end(dispatcher);
+    }
+}
+
+/// The reserved ones the highest, the others the lowest, each in the order in which they were added.
+#[test]
+fn bound_threads_have_the_numbers_that_are_documented() {
+    thread_local!(static NUMBER: Cell<Option<usize>> = const { Cell::new(None) });
+    for (reserve, expected) in [(0, [0, 1, 2]), (1, [4, 0, 1]), (2, [3, 4, 0]), (3, [2, 3, 4])] {
+        let builder = Dispatcher::builder().threads(5).reserve(reserve).on_start(|worker| NUMBER.set(Some(worker)));
+        let builder = builder.bound_subpool("a").bound_subpool("b").bound_subpool("c");
+        let dispatcher = builder.build().expect("possible");
+        let _watchdog = watched(&dispatcher);
+        let number = |name| dispatcher.subpool(name).expect("it was built").submit(|| NUMBER.get()).wait();
+        let numbers = ["a", "b", "c"].map(|name| number(name).expect("it runs").expect("the hook has run"));
+        assert_eq!(numbers, expected, "with {reserve} reserved");
         end(dispatcher);
     }
 }

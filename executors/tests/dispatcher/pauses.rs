@@ -49,6 +49,22 @@ fn nothing_runs_while_a_subpool_is_paused() {
     end(dispatcher);
 }
 
+#[test]
+fn pauses_do_not_nest() {
+    let dispatcher = Dispatcher::new(1);
+    let _watchdog = watched(&dispatcher);
+    let cpu = dispatcher.cpu();
+    cpu.pause();
+    dispatcher.cpu().pause();
+    let paused = cpu.submit(|| ());
+    assert!(!paused.is_finished());
+    cpu.resume();
+    assert!(!cpu.is_paused());
+    paused.wait().expect("it runs");
+    drop(cpu);
+    end(dispatcher);
+}
+
 /// While it waits, its further runs are passed over.
 #[test]
 fn a_job_that_is_repeated_is_withheld_once() {
