@@ -32,6 +32,9 @@
 //! waits in the executor. Any delay is possible, but a time beyond the range of the clock never comes: such a job keeps
 //! its executor open, and the timer's thread alive, until it is cancelled. A period of 0 is a [`TimerError`].
 //!
+//! Whether time goes on while the machine is suspended is up to the system, as for `Instant`. On Linux and macOS it
+//! does not: a job that is due in an hour comes up when the machine has been awake for an hour.
+//!
 //! # The end of an executor
 //!
 //! A scheduled job owns a handle to its executor: a pool that is not shut down stays open until the job's time, or
@@ -42,6 +45,20 @@
 //!
 //! The same happens to a job that was scheduled once if its executor is so full that it refuses the job, or discards it
 //! for another. A repeated job only misses that time ([`Executor::may_accept_later`]).
+//!
+//! # The end of the process
+//!
+//! A timer does not keep the process alive: what is scheduled when `main` returns does not come up. Wait for the handle
+//! of a job that must run.
+//!
+//! # Cost
+//!
+//! What is scheduled is in a search tree behind one lock. With `n` jobs scheduled, it takes a time of O(log `n`) to
+//! schedule one more, to cancel one, and to give one to its executor. The thread is woken for a new job only if that is
+//! due before all others.
+//!
+//! A job that is scheduled once takes two allocations. A repeated job takes one each time, and one more if it is larger
+//! than four words, together with the handle to its executor. The tree allocates once for several jobs.
 //!
 //! # Tests
 //!
