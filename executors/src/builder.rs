@@ -15,7 +15,7 @@ pub(crate) mod sealed {
     /// What a kind of pool adds to the common options, and how it is built.
     pub trait Recipe: Sized {
         /// Choices that only this kind of pool has.
-        type Extra: std::fmt::Debug;
+        type Extra: Clone + std::fmt::Debug;
 
         #[allow(private_interfaces, reason = "the trait cannot be named, let alone called, outside this crate")]
         fn build(options: Options, extra: Self::Extra) -> Result<Self, BuildError>;
@@ -33,6 +33,9 @@ pub(crate) mod sealed {
 /// | [`preheat`](Self::preheat) | the elastic pool, the burst pools and `ThreadPoolExecutor` |
 /// | [`fairness`](Self::fairness) | `ThreadPoolExecutor`; the dispatcher, if it is [`Fairness::Timed`] |
 /// | hooks, [`idle`](Self::idle), [`time_slice`](Self::time_slice), [`placement`](Self::placement) | `ThreadPoolExecutor` |
+///
+/// A clone builds another pool with the same options. Hooks and handlers are shared, and called by the workers of both
+/// pools; as to a parker of your own, see [`Parker::for_pool`](crate::parker::Parker::for_pool).
 ///
 /// # Examples
 ///
@@ -54,6 +57,12 @@ pub(crate) mod sealed {
 pub struct Builder<P: Build> {
     pub(crate) options: Options,
     pub(crate) extra: P::Extra,
+}
+
+impl<P: Build> Clone for Builder<P> {
+    fn clone(&self) -> Self {
+        Builder { options: self.options.clone(), extra: self.extra.clone() }
+    }
 }
 
 impl<P: Build> Builder<P> {

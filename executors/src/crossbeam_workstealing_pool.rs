@@ -329,7 +329,8 @@ impl ThreadPool<DynParker> {
     }
 }
 
-/// The parker that the pool is to have.
+/// The parker of which the pool makes its own when it is built: clones of a builder build pools that share none.
+#[derive(Clone)]
 pub struct ParkerChoice<P>(P);
 
 impl<P> fmt::Debug for ParkerChoice<P> {
@@ -347,7 +348,7 @@ where
     where
         Q: Parker + Clone + 'static,
     {
-        Builder { options: self.options, extra: ParkerChoice(parker.for_pool()) }
+        Builder { options: self.options, extra: ParkerChoice(parker) }
     }
 }
 
@@ -362,7 +363,7 @@ where
     #[allow(private_interfaces, reason = "see the trait")]
     fn build(options: Options, parker: ParkerChoice<P>) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
-        Self::start(options, parker.0, Neighbourhood::of_machine)
+        Self::start(options, parker.0.for_pool(), Neighbourhood::of_machine)
     }
 }
 

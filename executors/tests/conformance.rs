@@ -478,6 +478,7 @@ macro_rules! has_hooks {
 
             tests! { $subject;
                 building:
+                    a_clone_of_a_builder_builds_such_a_pool
                     impossible_cores_are_refused
                     start_hooks_run_before_jobs
                     threads_are_named;

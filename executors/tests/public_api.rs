@@ -238,19 +238,19 @@ mod parkers {
         use_parker(NaiveParker::default(), Some(1000));
     }
 
-    /// Workers of both pools have the same numbers, and sleep again and again.
+    /// Workers of all pools have the same numbers, and sleep again and again.
     #[test]
     #[cfg(feature = "workstealing-exec")]
-    fn clones_of_one_parker_serve_a_pool_each() {
+    fn clones_of_a_parker_or_a_builder_serve_a_pool_each() {
         use executors::{Executor, Idle, crossbeam_workstealing_pool::ThreadPool};
         use std::{sync::mpsc, time::Duration};
 
         within(|| {
             let parker = parker::small();
-            let pools = [(); 2].map(|()| {
-                let builder = ThreadPool::builder().threads(1).idle(Idle::Park { spin: Duration::ZERO });
-                builder.parker(parker.clone()).build().expect("one thread")
-            });
+            let builder = ThreadPool::builder().threads(1).idle(Idle::Park { spin: Duration::ZERO });
+            let builders = [builder.clone().parker(parker.clone()), builder.parker(parker)];
+            let builders = builders.into_iter().flat_map(|builder| [builder.clone(), builder]);
+            let pools: Vec<_> = builders.map(|builder| builder.build().expect("one thread")).collect();
             for _round in 0..100 {
                 let (tell, told) = mpsc::channel();
                 for pool in &pools {

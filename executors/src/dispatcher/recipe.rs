@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What only a dispatcher lets its users choose.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Extra {
     cpu_limit: Option<usize>,
     /// Names and limits.

@@ -213,6 +213,20 @@ pub(crate) fn impossible_cores_are_refused(subject: &impl Crew) {
     assert!(error.to_string().contains(expected), "{error}");
 }
 
+pub(crate) fn a_clone_of_a_builder_builds_such_a_pool(subject: &impl Crew) {
+    let (threads, starts) = (subject.at_most(2), Counter::default());
+    let count = starts.clone();
+    let builder = subject.builder().threads(threads).name("alike").on_start(move |_worker| count.add());
+    for builder in [builder.clone(), builder] {
+        let before = starts.get();
+        with(builder.build().expect("two threads at most"), |pool| {
+            assert_eq!(pool.max_workers(), threads);
+            assert!(names_of(pool, 1).iter().all(|name| name.starts_with("alike-")));
+            assert!(starts.get() > before);
+        });
+    }
+}
+
 /// The debug format of pool and builder never blocks, and tells the kind of pool.
 pub(crate) fn pools_can_be_printed(subject: &impl Crew) {
     assert!(!format!("{:?}", subject.builder().threads(1).name("printed")).is_empty());
