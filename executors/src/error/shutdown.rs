@@ -26,6 +26,7 @@ pub enum ShutdownError {
     /// The caller is a worker of the pool, and would wait for itself.
     FromWorker,
     /// The time was up before everything had run.
+    #[non_exhaustive]
     TimedOut {
         /// How long the caller was ready to wait.
         waited: Duration,

@@ -365,7 +365,7 @@ pub(crate) fn shutdown_timeout_reports_unfinished_jobs(subject: &impl Crew) {
         (0..7).for_each(|_| pool.execute(|| ()));
         let timeout = Duration::from_millis(20);
         match pool.shutdown_timeout(timeout) {
-            Err(ShutdownError::TimedOut { waited, workers, report }) => {
+            Err(ShutdownError::TimedOut { waited, workers, report, .. }) => {
                 assert!(waited >= timeout, "{waited:?}");
                 assert_eq!(workers, 2);
                 assert_eq!((report.finished, report.running, report.queued, report.discarded), (1, 2, 7, 0));
