@@ -61,6 +61,7 @@ impl ProcessingUnitDistance {
     }
 
     /// Calls `distance(from, to)` for each pair of the cores `0..size`.
+    #[must_use]
     pub fn from_function<F>(size: usize, distance: F) -> Self
     where
         F: Fn(usize, usize) -> i32,
@@ -99,12 +100,22 @@ impl ProcessingUnitDistance {
     }
 }
 
+/// Collects the rows of a matrix.
+///
+/// # Panics
+///
+/// If it is not square.
 impl FromIterator<Vec<i32>> for ProcessingUnitDistance {
     fn from_iter<I: IntoIterator<Item = Vec<i32>>>(rows: I) -> Self {
         rows.into_iter().map(Vec::into_boxed_slice).collect()
     }
 }
 
+/// Collects the rows of a matrix.
+///
+/// # Panics
+///
+/// If it is not square.
 impl FromIterator<Box<[i32]>> for ProcessingUnitDistance {
     fn from_iter<I: IntoIterator<Item = Box<[i32]>>>(rows: I) -> Self {
         ProcessingUnitDistance::new(rows.into_iter().collect())

@@ -44,13 +44,13 @@ use std::{any::Any, sync::Arc, time::Duration};
 ///
 /// Clones share the counters, and whether the executor is closed.
 #[derive(Clone, Debug)]
+#[must_use = "an executor that is dropped at once runs nothing"]
 pub struct RunNowExecutor {
     handle: Handle,
 }
 
 impl RunNowExecutor {
     /// A new executor, open for jobs.
-    #[must_use]
     pub fn new() -> RunNowExecutor {
         let shared = Shared {
             closed: AtomicBool::new(false),
