@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// Runs boxed jobs; the object-safe core of [`Executor`].
 ///
 /// Take a `&dyn CanExecute` where any executor will do; or keep an `Arc<dyn CanExecute + Send + Sync>`, which
-/// implements this trait, too.
+/// implements this trait, too. A `Box` does not: pass `&*boxed`.
 ///
 /// # Examples
 ///
@@ -29,6 +29,8 @@ pub trait CanExecute {
     fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>);
 }
 
+// Not for `&E` and `Box<E>`: unlike `Arc<E>`, these are types for which a program that was written for 0.10.0 can have
+// an implementation of its own, which would be in conflict with one here.
 impl<E: CanExecute + ?Sized> CanExecute for Arc<E> {
     fn execute_job(&self, job: Box<dyn FnOnce() + Send + 'static>) {
         E::execute_job(self, job);
