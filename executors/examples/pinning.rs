@@ -35,10 +35,10 @@ fn main() -> Result<(), BuildError> {
     {
         use executors::numa_utils::ProcessingUnitDistance;
 
-        // The machine itself tells what is near. Other orders can be made with `from_function`.
-        let distance = ProcessingUnitDistance::from_topology();
-        println!("{distance:?}");
-        let pool = ThreadPool::with_numa_affinity(&cores(), 0, parker::dynamic(), distance);
+        // By default the machine itself tells what is near. Here cores with the same half of the number are.
+        println!("{:?}", ProcessingUnitDistance::from_topology());
+        let distances = ProcessingUnitDistance::from_function(64, |from, to| i32::from(from / 2 != to / 2));
+        let pool = ThreadPool::builder().threads(4).distances(distances).build()?;
         assert_eq!(pool.submit(|| 6 * 7).wait().expect("the job returned"), 42);
         pool.shutdown().expect("nothing is left");
     }

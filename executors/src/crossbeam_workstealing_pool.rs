@@ -54,9 +54,9 @@ use crate::{
     crew::{Charter, Handle, Setup, Terms},
     error::{BuildError, BuildErrorKind},
     local,
-    options::{Fairness, Idle, Options, Placement},
+    options::{Fairness, Idle, Options},
     parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
-    placement::Neighbourhood,
+    placement::{Distances, Neighbourhood},
     pool::{impl_futures_executor, impl_pool},
     source::stealing::StealingSource,
     time_slice::TimeSlice,
@@ -187,14 +187,13 @@ where
     /// pool.shutdown().unwrap();
     /// ```
     pub fn new(threads: usize, parker: P) -> ThreadPool<P> {
-        Self::start(Options::with_threads(threads), parker.for_pool(), Neighbourhood::of_machine)
-            .unwrap_or_else(|error| panic!("{error}"))
+        Self::start(Options::with_threads(threads), Extra::new(parker)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
     ///
     /// A core that does not exist is no error: its worker is not pinned, and a `warn!` says so. With the builder's
-    /// [`Placement::Cores`] it is a [`BuildError`].
+    /// [`Placement::Cores`](crate::Placement::Cores) it is a [`BuildError`].
     ///
     /// # Panics
     ///
@@ -202,8 +201,7 @@ where
     /// thread.
     #[cfg(feature = "thread-pinning")]
     pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize, parker: P) -> ThreadPool<P> {
-        Self::start(Options::with_cores(cores, floating), parker.for_pool(), Neighbourhood::of_machine)
-            .unwrap_or_else(|error| panic!("{error}"))
+        Self::start(Options::with_cores(cores, floating), Extra::new(parker)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Like [`with_affinity`](Self::with_affinity), but a worker steals from workers on near cores first, by the
@@ -220,9 +218,8 @@ where
         parker: P,
         pu_distance: ProcessingUnitDistance,
     ) -> ThreadPool<P> {
-        let near = |workers, placement: &_| Neighbourhood::with_distances(workers, placement, pu_distance);
-        Self::start(Options::with_cores(cores, floating), parker.for_pool(), near)
-            .unwrap_or_else(|error| panic!("{error}"))
+        let extra = Extra { parker, distances: pu_distance.into() };
+        Self::start(Options::with_cores(cores, floating), extra).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Runs both closures, possibly at the same time, and returns what both return. They may borrow from the caller.
@@ -288,14 +285,11 @@ where
         self.handle.fork_join(one, other)
     }
 
-    fn start(
-        options: Options,
-        parker: P,
-        neighbourhood: impl FnOnce(usize, &Placement) -> Neighbourhood,
-    ) -> Result<ThreadPool<P>, BuildError> {
-        let threads = options.thread_count()?;
+    fn start(options: Options, extra: Extra<P>) -> Result<ThreadPool<P>, BuildError> {
+        let (threads, parker) = (options.thread_count()?, extra.parker.for_pool());
         check_limit(threads, &parker)?;
-        let source = StealingSource::new(threads, neighbourhood(threads, &options.placement));
+        let neighbourhood = Neighbourhood::with_distances(threads, &options.placement, extra.distances);
+        let source = StealingSource::new(threads, neighbourhood);
         let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
         let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
         Ok(ThreadPool { handle })
@@ -325,17 +319,27 @@ impl ThreadPool<DynParker> {
     /// ```
     pub fn builder() -> Builder<ThreadPool<DynParker>> {
         // All parkers of this crate work alike, so none fits a number of threads better.
-        Builder::new(ParkerChoice(parker::dynamic().dynamic().expect("a new parker has no clones")))
+        Builder::new(Extra::new(parker::dynamic().dynamic().expect("a new parker has no clones")))
     }
 }
 
-/// The parker of which the pool makes its own when it is built: clones of a builder build pools that share none.
+/// What only this pool lets its users choose.
 #[derive(Clone)]
-pub struct ParkerChoice<P>(P);
+pub struct Extra<P> {
+    /// The pool makes its own of it when it is built, so that clones of a builder build pools that share none.
+    parker: P,
+    distances: Distances,
+}
 
-impl<P> fmt::Debug for ParkerChoice<P> {
+impl<P> Extra<P> {
+    fn new(parker: P) -> Self {
+        Extra { parker, distances: Distances::default() }
+    }
+}
+
+impl<P> fmt::Debug for Extra<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ParkerChoice")
+        f.debug_struct("Extra").field("distances", &self.distances).finish_non_exhaustive()
     }
 }
 
@@ -348,7 +352,31 @@ where
     where
         Q: Parker + Clone + 'static,
     {
-        Builder { options: self.options, extra: ParkerChoice(parker) }
+        Builder { options: self.options, extra: Extra { parker, distances: self.extra.distances } }
+    }
+
+    /// How far apart cores are: a worker steals from workers on near ones first. The default is what the machine itself
+    /// reports ([`ProcessingUnitDistance::from_topology`]).
+    ///
+    /// Workers that are not [pinned](Builder::placement), or whose core is outside the matrix, are the farthest from
+    /// all others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use executors::{*, crossbeam_workstealing_pool::ThreadPool, numa_utils::ProcessingUnitDistance};
+    ///
+    /// // Cores with even numbers, and those with odd ones, share a cache.
+    /// let distances = ProcessingUnitDistance::from_function(64, |from, to| i32::from(from % 2 != to % 2));
+    /// let pool = ThreadPool::builder().threads(4).name("near").distances(distances).build()?;
+    /// assert_eq!(pool.submit(|| 6 * 7).wait()?, 42);
+    /// pool.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "numa-aware")]
+    pub fn distances(mut self, distances: ProcessingUnitDistance) -> Self {
+        self.extra.distances = distances.into();
+        self
     }
 }
 
@@ -358,12 +386,12 @@ impl<P> Recipe for ThreadPool<P>
 where
     P: Parker + Clone + 'static,
 {
-    type Extra = ParkerChoice<P>;
+    type Extra = Extra<P>;
 
     #[allow(private_interfaces, reason = "see the trait")]
-    fn build(options: Options, parker: ParkerChoice<P>) -> Result<Self, BuildError> {
+    fn build(options: Options, extra: Extra<P>) -> Result<Self, BuildError> {
         options.placement.check(CHARTER.label)?;
-        Self::start(options, parker.0.for_pool(), Neighbourhood::of_machine)
+        Self::start(options, extra)
     }
 }
 

@@ -22,6 +22,8 @@ mod process;
 pub(crate) mod topology;
 
 pub(crate) use mask::{Mask, current_core};
+#[cfg(feature = "workstealing-exec")]
+pub(crate) use neighbourhood::Distances;
 #[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
 pub(crate) use neighbourhood::Neighbourhood;
 #[cfg(feature = "_crew")]

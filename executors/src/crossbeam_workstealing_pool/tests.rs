@@ -1,5 +1,5 @@
-//! Tests of threads that have parts of the queues to themselves (see `source/queue/README.md`), and of which seats
-//! other workers look at (see `source/stealing/shown.rs`).
+//! Tests of threads that have parts of the queues to themselves (see `source/queue/README.md`), of which seats other
+//! workers look at (see `source/stealing/shown.rs`), and of the order in which they do.
 
 use super::ThreadPool;
 use crate::{Executor, Pool, asymmetric_fence, options::Idle, source::queue::privilege};
@@ -86,4 +86,21 @@ fn sleeping_workers_are_not_searched() {
     }
     assert_eq!(pool.stats().finished, 5 + 10_103);
     pool.shutdown().expect("nothing is left");
+}
+
+/// Two workers are on the same core, and one floats: by the distances of the machine, the two are near each other.
+#[cfg(all(feature = "numa-aware", target_os = "linux"))]
+#[test]
+fn the_distances_that_a_builder_is_given_count() {
+    use crate::{numa_utils::ProcessingUnitDistance, options::Placement, parker};
+
+    let core = core_affinity::get_core_ids().expect("Linux tells")[0].id;
+    let builder = ThreadPool::builder().threads(3).placement(Placement::Cores(vec![core; 2]));
+    let farther = ProcessingUnitDistance::from_function(core + 1, |_, _| i32::MAX);
+    let given = builder.clone().distances(farther).parker(parker::small());
+    let (by_machine, as_given) = (builder.build().expect("possible"), given.build().expect("possible"));
+    assert_eq!(by_machine.handle.source().neighbourhood().circles(0), [vec![1], vec![2]]);
+    assert_eq!(as_given.handle.source().neighbourhood().circles(0), [vec![1, 2]]);
+    by_machine.shutdown().expect("nothing is left");
+    as_given.shutdown().expect("nothing is left");
 }

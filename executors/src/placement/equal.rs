@@ -2,6 +2,9 @@
 
 use crate::options::Placement;
 
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Distances(());
+
 /// The workers of a pool.
 #[derive(Debug)]
 pub(crate) struct Neighbourhood {
@@ -11,6 +14,10 @@ pub(crate) struct Neighbourhood {
 impl Neighbourhood {
     pub(crate) fn of_machine(workers: usize, _placement: &Placement) -> Self {
         Neighbourhood { workers }
+    }
+
+    pub(crate) fn with_distances(workers: usize, placement: &Placement, _distances: Distances) -> Self {
+        Self::of_machine(workers, placement)
     }
 
     /// The other workers, as one group if there are any.

@@ -3,6 +3,16 @@
 use crate::{numa_utils::ProcessingUnitDistance, options::Placement};
 use std::collections::BTreeMap;
 
+/// How far apart cores are: as a pool was told, or else as the machine reports.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Distances(Option<ProcessingUnitDistance>);
+
+impl From<ProcessingUnitDistance> for Distances {
+    fn from(given: ProcessingUnitDistance) -> Self {
+        Distances(Some(given))
+    }
+}
+
 /// The workers of a pool, with their cores and the distances between these.
 #[derive(Debug)]
 pub(crate) struct Neighbourhood {
@@ -22,8 +32,11 @@ impl Neighbourhood {
         Neighbourhood { workers, cores, distances }
     }
 
-    pub(crate) fn with_distances(workers: usize, placement: &Placement, distances: ProcessingUnitDistance) -> Self {
-        Neighbourhood { workers, cores: placement.cores(workers), distances }
+    pub(crate) fn with_distances(workers: usize, placement: &Placement, distances: Distances) -> Self {
+        match distances {
+            Distances(None) => Self::of_machine(workers, placement),
+            Distances(Some(distances)) => Neighbourhood { workers, cores: placement.cores(workers), distances },
+        }
     }
 
     /// The other workers in groups of equal distance from `seat`, the nearest first.
@@ -50,7 +63,7 @@ mod tests {
     #[test]
     fn near_workers_come_first_and_floating_ones_last() {
         let distances = ProcessingUnitDistance::from_function(4, |a, b| (a as i32 - b as i32).abs());
-        let workers = Neighbourhood::with_distances(5, &Placement::Cores(vec![0, 2, 1, 7]), distances);
+        let workers = Neighbourhood::with_distances(5, &Placement::Cores(vec![0, 2, 1, 7]), distances.into());
         assert_eq!(workers.circles(0), [vec![2], vec![1], vec![3, 4]]);
         assert_eq!(workers.circles(2), [vec![0, 1], vec![3, 4]]);
         assert_eq!(workers.circles(4), [vec![0, 1, 2, 3]]);

@@ -298,6 +298,11 @@ impl StealingSource {
     pub(crate) fn shown(&self) -> usize {
         self.shown.iter().count()
     }
+
+    #[cfg(all(feature = "numa-aware", target_os = "linux"))]
+    pub(crate) fn neighbourhood(&self) -> &Neighbourhood {
+        &self.neighbourhood
+    }
 }
 
 impl Source for StealingSource {
