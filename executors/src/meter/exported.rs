@@ -63,8 +63,8 @@ impl Exporter {
     }
 
     /// Called after a job of a `worker` that is not told when it runs out of jobs. Publishes for it now and then, and
-    /// when few jobs wait; and when none is `left`, for all `workers`, because others may have run their last job while
-    /// many waited.
+    /// when few jobs wait; and when none is `left`, for all `workers` that have not published their last job: they may
+    /// have run it while many waited.
     ///
     /// `left` issues a fence, and counts the jobs that wait or run. It has to be 0 for at least one of the callers of
     /// this function and of [`publish_after_strike`](Self::publish_after_strike) that have counted out the last jobs.
@@ -102,7 +102,7 @@ impl Exporter {
         // After that: see `is_published`.
         let had_waited = self.queued.is_published();
         if still_left == 0 {
-            if had_waited || (0..workers).any(|worker| executed(worker) > self.executed.get(worker).load(Relaxed)) {
+            if had_waited || (0..workers).any(|worker| self.is_news(worker, executed(worker))) {
                 self.publish_end(workers, executed);
             }
         } else if had_waited && waiting(still_left, workers) == 0 {
@@ -111,16 +111,28 @@ impl Exporter {
     }
 
     fn publish_end(&self, workers: usize, executed: impl Fn(usize) -> u64) {
-        (0..workers).for_each(|worker| self.publish(worker, || executed(worker), || 0));
+        let now = (0..workers).map(|worker| (worker, executed(worker)));
+        for (worker, jobs) in now.filter(|&(worker, jobs)| self.is_news(worker, jobs)) {
+            guard(|| self.publish_executed(worker, jobs));
+        }
+        guard(|| self.publish_none_queued());
     }
 
     pub(crate) fn publish(&self, worker: usize, executed: impl FnOnce() -> u64, queued: impl Fn() -> usize) {
         guard(|| {
-            let executed = executed();
-            let before = self.executed.get(worker).fetch_max(executed, Relaxed);
-            self.totals.count_executed(worker, executed.saturating_sub(before));
+            self.publish_executed(worker, executed());
             self.queued.publish(queued, |jobs| self.totals.change_queued(jobs));
         });
+    }
+
+    /// Whether the `worker` has executed more than was published.
+    fn is_news(&self, worker: usize, executed: u64) -> bool {
+        executed > self.executed.get(worker).load(Relaxed)
+    }
+
+    fn publish_executed(&self, worker: usize, executed: u64) {
+        let before = self.executed.get(worker).fetch_max(executed, Relaxed);
+        self.totals.count_executed(worker, executed.saturating_sub(before));
     }
 
     fn publish_none_queued(&self) {
@@ -149,7 +161,49 @@ impl Drop for Exporter {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
+    use metrics::{
+        Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit, with_local_recorder,
+    };
     use std::cell::Cell;
+
+    /// Notes for which workers something is published.
+    #[derive(Default)]
+    struct Workers(Mutex<Vec<String>>);
+
+    impl Recorder for Workers {
+        fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+            let workers = key.labels().filter(|label| label.key() == "thread_id").map(|label| label.value().to_owned());
+            self.0.lock().expect("no panic").extend(workers);
+            Counter::noop()
+        }
+
+        fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+            Gauge::noop()
+        }
+
+        fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+            Histogram::noop()
+        }
+    }
+
+    /// With many threads, each job that is the only one would otherwise cost as much as a job of each of them.
+    #[test]
+    fn the_last_job_is_published_for_workers_with_news_only() {
+        let (exporter, workers) = (Exporter::new("of another test"), Workers::default());
+        let publish = |worker, counts: [u64; 3]| {
+            with_local_recorder(&workers, || exporter.publish_after_job(worker, 3, |worker| counts[worker], || 0));
+            std::mem::take(&mut *workers.0.lock().expect("no panic"))
+        };
+        assert_eq!(publish(1, [0, 1, 0]), ["1"]);
+        assert_eq!(publish(0, [1, 1, 5]), ["0", "2"]);
+        assert_eq!(publish(2, [1, 1, 6]), ["2"]);
+    }
 
     /// A job that is refused counts for a moment. A worker whose job ends then cannot know that it was the last.
     #[test]
