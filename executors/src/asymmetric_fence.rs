@@ -168,7 +168,7 @@ pub(crate) fn is_ready() -> bool {
 fn register_apart() {
     if Readiness::Late.becomes(Readiness::Coming) {
         let register = || _ = Readiness::Coming.becomes(Readiness::registered());
-        if detached::spawn("executors-membarrier", register).is_err() {
+        if detached::spawn("executors-membarrier", None, register).is_err() {
             // There may be room for the thread later.
             let _ = Readiness::Coming.becomes(Readiness::Late);
         }

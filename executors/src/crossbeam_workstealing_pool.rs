@@ -187,7 +187,7 @@ where
     /// pool.shutdown().unwrap();
     /// ```
     pub fn new(threads: usize, parker: P) -> ThreadPool<P> {
-        Self::start(Options::with_threads(threads), Extra::new(parker)).unwrap_or_else(|error| panic!("{error}"))
+        Self::start(Options::with_threads(threads), Extra::new(&parker)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
@@ -201,7 +201,7 @@ where
     /// thread.
     #[cfg(feature = "thread-pinning")]
     pub fn with_affinity(cores: &[core_affinity::CoreId], floating: usize, parker: P) -> ThreadPool<P> {
-        Self::start(Options::with_cores(cores, floating), Extra::new(parker)).unwrap_or_else(|error| panic!("{error}"))
+        Self::start(Options::with_cores(cores, floating), Extra::new(&parker)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Like [`with_affinity`](Self::with_affinity), but a worker steals from workers on near cores first, by the
@@ -218,7 +218,7 @@ where
         parker: P,
         pu_distance: ProcessingUnitDistance,
     ) -> ThreadPool<P> {
-        let extra = Extra { parker, distances: pu_distance.into() };
+        let extra = Extra { distances: pu_distance.into(), ..Extra::new(&parker) };
         Self::start(Options::with_cores(cores, floating), extra).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -286,9 +286,9 @@ where
     }
 
     fn start(options: Options, extra: Extra<P>) -> Result<ThreadPool<P>, BuildError> {
-        let (threads, parker) = (options.thread_count()?, extra.parker.for_pool());
+        let (threads, Extra { parker, distances }) = (options.thread_count()?, extra);
         check_limit(threads, &parker)?;
-        let neighbourhood = Neighbourhood::with_distances(threads, &options.placement, extra.distances);
+        let neighbourhood = Neighbourhood::with_distances(threads, &options.placement, distances);
         let source = StealingSource::new(threads, neighbourhood);
         let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
         let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
@@ -319,21 +319,29 @@ impl ThreadPool<DynParker> {
     /// ```
     pub fn builder() -> Builder<ThreadPool<DynParker>> {
         // All parkers of this crate work alike, so none fits a number of threads better.
-        Builder::new(Extra::new(parker::dynamic().dynamic().expect("a new parker has no clones")))
+        Builder::new(Extra {
+            parker: parker::dynamic().dynamic().expect("a new parker has no clones"),
+            distances: Distances::default(),
+        })
     }
 }
 
 /// What only this pool lets its users choose.
-#[derive(Clone)]
 pub struct Extra<P> {
-    /// The pool makes its own of it when it is built, so that clones of a builder build pools that share none.
+    /// Of no other pool.
     parker: P,
     distances: Distances,
 }
 
-impl<P> Extra<P> {
-    fn new(parker: P) -> Self {
-        Extra { parker, distances: Distances::default() }
+impl<P: Parker> Extra<P> {
+    fn new(parker: &P) -> Self {
+        Extra { parker: parker.for_pool(), distances: Distances::default() }
+    }
+}
+
+impl<P: Parker> Clone for Extra<P> {
+    fn clone(&self) -> Self {
+        Extra { distances: self.distances.clone(), ..Extra::new(&self.parker) }
     }
 }
 
@@ -352,7 +360,7 @@ where
     where
         Q: Parker + Clone + 'static,
     {
-        Builder { options: self.options, extra: Extra { parker, distances: self.extra.distances } }
+        Builder { options: self.options, extra: Extra { distances: self.extra.distances, ..Extra::new(&parker) } }
     }
 
     /// How far apart cores are: a worker steals from workers on near ones first. The default is what the machine itself

@@ -8,7 +8,11 @@ use std::{
 
 /// Starts a thread that does `work`, and is never joined. It detaches itself: another thread might do that too late,
 /// when it is ending already (`joining.rs` says why that matters).
-pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<ThreadId> {
+pub(crate) fn spawn(
+    name: &str,
+    stack_bytes: Option<usize>,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<ThreadId> {
     let own = Arc::new(Mutex::new(None));
     let mut place = own.lock().unwrap_or_else(PoisonError::into_inner);
     let begins = {
@@ -19,7 +23,11 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Res
             work();
         }
     };
-    let thread = Builder::new().name(name.to_owned()).spawn(begins)?;
+    let mut builder = Builder::new().name(name.to_owned());
+    if let Some(bytes) = stack_bytes {
+        builder = builder.stack_size(bytes);
+    }
+    let thread = builder.spawn(begins)?;
     let id = thread.thread().id();
     *place = Some(thread);
     Ok(id)
@@ -33,7 +41,7 @@ mod tests {
     #[test]
     fn a_thread_has_the_given_name_and_the_returned_id() {
         let (tell, told) = mpsc::channel();
-        let id = spawn("detached", move || {
+        let id = spawn("detached", None, move || {
             let this = thread::current();
             tell.send((this.id(), this.name() == Some("detached"))).expect("the test listens");
         });

@@ -45,20 +45,31 @@ use std::{
 ///
 /// # Safety
 ///
-/// [`put`](Self::put) must do as it says.
+/// [`put`](Self::put) must do as it says; what comes before a call of it must happen before the step runs, or is
+/// dropped; and for a thread in a call of it [`is_here`](Self::is_here) does not change.
 pub(crate) unsafe trait Site: Send + Sync + 'static {
     /// Whether the calling thread is one on which steps run, so that it needs nothing of the site any more once it has
     /// put a step.
     fn is_here(&self) -> bool;
 
-    /// Puts `step` where it will run, or drops it. It is put `at_end` of a step of the same errand, after which the
-    /// calling thread does nothing more in that job; or by a waker.
+    /// Puts `step` where it will run, or lets go of it.
     ///
     /// # Safety
     ///
     /// `site` is valid until the step is put: nothing of it may be used after that, unless the calling thread [is not
     /// here](Self::is_here). Then it is valid until this returns.
-    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, at_end: bool);
+    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, by: By);
+}
+
+/// Who puts a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum By {
+    /// The step before, at its end: the calling thread does nothing more in that job. A step that is refused can be
+    /// dropped here, as a future that has ended is.
+    Step,
+    /// A waker, of whichever kind of thread. A step that is refused must be dropped elsewhere: see
+    /// [`remnants`](crate::remnants).
+    Waker,
 }
 
 /// A future, until there is neither a step nor a waker.
@@ -160,21 +171,21 @@ where
                 Pause::Lost => return drop(self),
             }
         }
-        self.put(true);
+        self.put(By::Step);
     }
 
     #[inline(always)]
-    fn put(self, at_end: bool) {
+    fn put(self, by: By) {
         // SAFETY: there is the errand.
         let site = unsafe { &raw const (*self.errand.as_ptr()).site };
         // SAFETY: as above.
         if unsafe { (*site).is_here() } {
             // SAFETY: the step's reference keeps the site until the step is put.
-            unsafe { S::put(site, self.into_job(), at_end) };
+            unsafe { S::put(site, self.into_job(), by) };
         } else {
             let waker = self.waker();
             // SAFETY: the waker's reference keeps the site.
-            unsafe { S::put(site, self.into_job(), at_end) };
+            unsafe { S::put(site, self.into_job(), by) };
             drop(waker);
         }
     }
@@ -231,14 +242,12 @@ where
         // SAFETY: the caller vouches for it.
         let Errand { state, site, .. } = unsafe { errand.as_ref() };
         if Polled::is_woken_by_itself(errand.cast()) || !site.is_here() {
-            // SAFETY: as above; the reference is given up once.
-            return unsafe {
-                Self::wake_by_ref(waker);
-                Self::drop_waker(waker);
-            };
+            // SAFETY: as above; this has the reference from now on, and gives it up even if a user's parker panics.
+            return unsafe { Waker::new(waker, Self::WAKER) }.wake_by_ref();
         }
         match state.wake_for_good() {
-            Woken::Asleep => Step { errand }.put(false),
+            // SAFETY: the thread is here, and the step's reference keeps the site until the step is put.
+            Woken::Asleep => unsafe { S::put(site, Step { errand }.into_job(), By::Waker) },
             Woken::Busy => {}
             // SAFETY: as above.
             Woken::Over => unsafe { Self::drop_waker(waker) },
@@ -254,7 +263,7 @@ where
         let Errand { state, site, .. } = unsafe { errand.as_ref() };
         if !Polled::is_woken_by_itself(errand.cast()) && matches!(state.wake(), Woken::Asleep) {
             // SAFETY: the waker's reference keeps the site.
-            unsafe { S::put(site, Step { errand }.into_job(), false) };
+            unsafe { S::put(site, Step { errand }.into_job(), By::Waker) };
         }
     }
 
@@ -268,7 +277,8 @@ where
             Left::Others => {}
             // SAFETY: made by `Box::leak`, and no step or waker is left.
             Left::Nobody => drop(unsafe { Box::from_raw(errand.as_ptr()) }),
-            Left::Future => Step { errand }.put(false),
+            // A user's parker may panic, but this is a drop. The step is put, or gone, by then.
+            Left::Future => guard(|| Step { errand }.put(By::Waker)),
         }
     }
 }

@@ -25,10 +25,11 @@ mod reporting;
 use crate::{
     backing::HUGE,
     common::Executor,
+    errand::By,
     local::Home,
     task::{TaskHandle, continuation},
 };
-use async_task::{Runnable, Schedule};
+use async_task::{Runnable, ScheduleInfo, WithInfo};
 use reporting::Reporting;
 use std::{future::Future, pin::Pin};
 
@@ -87,12 +88,11 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     ///
     /// Nobody hears of its end, or cancels it; there is no handle. So on the pools of this crate this is the cheapest
     /// way to run a future. It takes one allocation. A step that ends at once, or wakes itself, changes nothing that
-    /// other threads see of the future; any other takes two atomic changes. (With [`spawn`](Self::spawn) a step takes
-    /// up to eight.)
+    /// other threads see of the future; any other takes two atomic changes, and one for each waker that it clones.
+    /// (With [`spawn`](Self::spawn) a step takes up to eight.)
     ///
     /// All else is as with `spawn` and `detach`. A panic is reported as that of any job, and ends the future. If the
-    /// executor is closed to the caller, the future is dropped, with one `warn!`. A full pool does with it what it does
-    /// with a closure that is given to `execute`.
+    /// executor is closed to the caller, the future is dropped, with one `warn!`. A full pool queues the future.
     ///
     /// An executor of another crate does this by `spawn` and `detach`, unless it knows better.
     ///
@@ -179,13 +179,16 @@ where
     handle
 }
 
-/// Makes a task of `future`, not scheduled yet. A panic of the future is reported to the pool that polls it and then
-/// reaches the code that awaits the handle.
+/// Makes a task of `future`, not scheduled yet, and `put` is called for each further step. A panic of the future is
+/// reported to the pool that polls it and then reaches the code that awaits the handle.
 pub(crate) fn spawn_task<R: Send + 'static>(
     future: impl Future<Output = R> + Send + 'static,
-    schedule: impl Schedule + Send + Sync + 'static,
+    put: impl Fn(Runnable, By) + Send + Sync + 'static,
 ) -> (Runnable, JoinHandle<R>) {
-    async_task::Builder::new().propagate_panic(true).spawn(move |()| Reporting::new(future), schedule)
+    let schedule = move |runnable, info: ScheduleInfo| {
+        put(runnable, if info.woken_while_running { By::Step } else { By::Waker });
+    };
+    async_task::Builder::new().propagate_panic(true).spawn(move |()| Reporting::new(future), WithInfo(schedule))
 }
 
 /// One poll of a task, as a job.

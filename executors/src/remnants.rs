@@ -3,14 +3,21 @@
 //!
 //! Many libraries wake a future while they hold a lock which the destructor of the waiting future takes, too: channels
 //! of `async-channel`, `futures::lock::Mutex`, `Shared`. On the thread that wakes it, that destructor would wait for
-//! ever. So a thread is started for it. It drops what comes meanwhile, too, one after the other, so a chain of futures
-//! each of which wakes the next one takes no stack; and ends when there is nothing more.
+//! ever. So a thread is started for it. It also drops what comes meanwhile, and what its own drops leave, one after the
+//! other: so a chain of futures each of which wakes the next one takes no stack. If all such threads are in a
+//! destructor, which may block, another one is started, up to a limit. They end when there is nothing more.
 
 use crate::{containment::discard, detached, job::Job};
 use std::{
-    mem,
+    cell::Cell,
     sync::{Mutex, MutexGuard, PoisonError},
 };
+
+/// So many destructors may block at the same time before they hold others up. Chosen freely.
+const THREADS: usize = 16;
+
+/// As much as a main thread usually has: pools may have been given large stacks for what their jobs drop.
+const STACK_BYTES: usize = 8 << 20;
 
 /// A list without an allocation of its own: an allocator may submit jobs, and wake futures, and must not be called
 /// under the lock.
@@ -19,15 +26,20 @@ struct Remnant {
     next: Option<Box<Remnant>>,
 }
 
-/// Those that no thread has taken yet, the last one first.
-#[derive(Default)]
 struct Remnants {
-    last: Option<Box<Remnant>>,
-    /// Whether there is a thread that will take them.
-    is_served: bool,
+    /// Those that no thread has taken yet.
+    first: Option<Box<Remnant>>,
+    /// Threads that take them, and how many of these are in a destructor.
+    threads: usize,
+    busy: usize,
 }
 
-static REMNANTS: Mutex<Remnants> = Mutex::new(Remnants { last: None, is_served: false });
+static REMNANTS: Mutex<Remnants> = Mutex::new(Remnants { first: None, threads: 0, busy: 0 });
+
+thread_local! {
+    /// Whether this thread takes them, and will look for more.
+    static SERVES: Cell<bool> = const { Cell::new(false) };
+}
 
 fn lock() -> MutexGuard<'static, Remnants> {
     REMNANTS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -39,49 +51,47 @@ pub(crate) fn drop_elsewhere(step: impl FnOnce() + Send + 'static) {
     let remnant = Box::new(Remnant { step: Job::new(step), next: None });
     // A model has no use for threads that it does not know.
     if cfg!(executors_loom) {
-        return discard(remnant);
+        return discard(remnant.step);
     }
-    let has_thread = {
-        let mut remnants = lock();
-        remnants.push(remnant);
-        mem::replace(&mut remnants.is_served, true)
-    };
-    if !has_thread && detached::spawn("executors-remnants", serve).is_err() {
+    let needs_thread = lock().push(remnant);
+    if needs_thread && detached::spawn("executors-remnants", Some(STACK_BYTES), serve).is_err() {
         serve();
     }
 }
 
-/// Drops all that there are, until there are no more.
+/// Drops all that there are, until there are no more. The thread has been counted.
 fn serve() {
+    SERVES.set(true);
     loop {
-        let last = {
-            let mut remnants = lock();
-            remnants.is_served = remnants.last.is_some();
-            remnants.last.take()
-        };
-        let Some(last) = last else { return };
-        in_order(last);
-    }
-}
-
-/// Drops a list from its end, which is what came first.
-fn in_order(last: Box<Remnant>) {
-    let (mut rest, mut first) = (Some(last), None);
-    while let Some(mut remnant) = rest {
-        rest = mem::replace(&mut remnant.next, first);
-        first = Some(remnant);
-    }
-    while let Some(remnant) = first {
-        let Remnant { step, next } = *remnant;
+        // Not in a `while let`, which would keep the lock.
+        let remnant = lock().take();
+        let Some(remnant) = remnant else { break };
+        let Remnant { step, .. } = *remnant;
         discard(step);
-        first = next;
+        lock().busy -= 1;
     }
+    SERVES.set(false);
 }
 
 impl Remnants {
-    fn push(&mut self, mut remnant: Box<Remnant>) {
-        remnant.next = self.last.take();
-        self.last = Some(remnant);
+    /// Returns whether a thread is to be started for it, which counts from now on.
+    fn push(&mut self, mut remnant: Box<Remnant>) -> bool {
+        remnant.next = self.first.take();
+        self.first = Some(remnant);
+        let needs_thread = self.busy == self.threads && self.threads < THREADS && !SERVES.get();
+        self.threads += usize::from(needs_thread);
+        needs_thread
+    }
+
+    /// The thread that asks is busy if it gets one, and is counted out otherwise.
+    fn take(&mut self) -> Option<Box<Remnant>> {
+        let Some(mut remnant) = self.first.take() else {
+            self.threads -= 1;
+            return None;
+        };
+        self.first = remnant.next.take();
+        self.busy += 1;
+        Some(remnant)
     }
 }
 
@@ -133,15 +143,34 @@ mod tests {
     }
 
     #[test]
-    fn another_thread_drops_them_in_the_order_in_which_they_came() {
+    fn other_threads_drop_them() {
         let (tell, told) = mpsc::channel();
         for number in 0..100 {
             leave(Owned { number, tell: tell.clone(), leaves: 0 });
         }
         drop(tell);
-        let (numbers, threads): (Vec<_>, Vec<_>) = all(&told).into_iter().unzip();
+        let (mut numbers, threads): (Vec<_>, Vec<_>) = all(&told).into_iter().unzip();
+        numbers.sort_unstable();
         assert_eq!(numbers, Vec::from_iter(0..100));
         assert!(!threads.contains(&thread::current().id()));
+    }
+
+    /// Not of a user who can know of the other one.
+    #[test]
+    fn a_destructor_that_blocks_holds_up_no_other() {
+        struct Waits(mpsc::Receiver<()>);
+        impl Drop for Waits {
+            fn drop(&mut self) {
+                let _ = self.0.recv_timeout(PATIENCE);
+            }
+        }
+        let (go_on, waits) = mpsc::channel();
+        let owned = Waits(waits);
+        drop_elsewhere(move || _ = &owned);
+        let (tell, told) = mpsc::channel();
+        leave(Owned { number: 7, tell, leaves: 1000 });
+        assert_eq!(all(&told).len(), 1001);
+        go_on.send(()).expect("it still waits");
     }
 
     #[test]

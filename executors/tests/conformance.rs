@@ -383,6 +383,7 @@ macro_rules! has_threads {
                     wakers_that_panic_are_survived;
                 detached:
                     a_future_that_nobody_can_wake_is_dropped
+                    a_future_that_yields_does_not_outlive_its_pool
                     detached_futures_end_with_their_pool
                     wakers_may_hold_a_lock_of_the_destructor
                     wakers_of_detached_futures_race_with_close;

@@ -10,11 +10,9 @@ use crate::{
     local::{Home, PoolId},
     parker::{Origin, Parker},
     pool::Stats,
-    remnants,
     source::{Source, Whom},
     sync::atomic::{Ordering::SeqCst, fence},
 };
-use async_task::{Runnable, ScheduleInfo, WithInfo};
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 /// What a user has of a crew. When no clone is left the crew closes (`stakes.rs` says when).
@@ -193,13 +191,8 @@ where
 
     pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
         let (crew, to) = (Hold::clone(&self.crew), self.to);
-        let schedule = move |runnable: Runnable, info: ScheduleInfo| {
-            let admission = if info.woken_while_running { Admission::SelfWoken } else { Admission::Woken };
-            if let Err(refused) = crew.deliver(to, admission, step(runnable)) {
-                remnants::drop_elsewhere(refused);
-            }
-        };
-        let (runnable, handle) = spawn_task(future, WithInfo(schedule));
+        let put = move |runnable, by| crew.deliver_step(to, step(runnable), by);
+        let (runnable, handle) = spawn_task(future, put);
         self.execute(step(runnable));
         handle
     }

@@ -1,7 +1,13 @@
 //! Where a crew's futures go on when they are woken.
 
 use super::{Crew, delivery::Admission, holds::Hold};
-use crate::{errand::Site, parker::Parker, remnants, source::Source};
+use crate::{
+    containment::discard,
+    errand::{By, Site},
+    parker::Parker,
+    remnants,
+    source::Source,
+};
 use std::sync::Arc;
 
 /// An address of a crew, for a future that is not to keep the crew open.
@@ -24,15 +30,33 @@ where
     }
 
     #[inline(always)]
-    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, at_end: bool) {
+    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, by: By) {
         // SAFETY: the caller vouches for the site.
         let (crew, to) = unsafe { (Arc::as_ptr(&(*site).crew), (*site).to) };
         // SAFETY: the site has a hold of the crew. Once the step is put, the site may be gone; but then this thread is
         // a worker of the crew, and so within a call that has borrowed the crew.
         let crew: &Crew<S, P> = unsafe { &*crew };
-        let admission = if at_end { Admission::SelfWoken } else { Admission::Woken };
-        if let Err(refused) = crew.deliver(to, admission, step) {
-            remnants::drop_elsewhere(refused);
+        crew.deliver_step(to, step, by);
+    }
+}
+
+impl<S, P> Crew<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    /// Puts a further step of a future that the crew has accepted, or drops it if the crew is over, or discards.
+    #[inline(always)]
+    pub(super) fn deliver_step(&self, to: S::Address, step: impl FnOnce() + Send + 'static, by: By) {
+        let admission = match by {
+            By::Step => Admission::SelfWoken,
+            By::Waker => Admission::Woken,
+        };
+        if let Err(refused) = self.deliver(to, admission, step) {
+            match by {
+                By::Step => discard(refused),
+                By::Waker => remnants::drop_elsewhere(refused),
+            }
         }
     }
 }

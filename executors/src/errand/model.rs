@@ -1,6 +1,6 @@
 //! Models of an errand: its future is polled after each wake-up, and dropped once, whatever its wakers do meanwhile.
 
-use super::{Site, first_step};
+use super::{By, Site, first_step};
 use crate::sync::{
     Arc, Condvar, Goal, Mutex,
     atomic::{AtomicUsize, Ordering::Relaxed},
@@ -56,16 +56,32 @@ impl Queue {
     }
 }
 
-/// The site of the one errand of a model: all threads are here, or none.
+/// Which threads are where steps run.
+#[derive(Clone, Copy)]
+enum Here {
+    All,
+    None,
+    /// The model's own thread, which runs most steps.
+    Own,
+}
+
+/// The site of the one errand of a model.
 struct ModelSite {
     queue: Arc<Queue>,
-    is_here: bool,
+    here: Here,
+    own: thread::ThreadId,
     /// Read by whoever uses the site, and written by who frees the errand.
     used: Watch,
 }
 
 // SAFETY: loom runs one thread at a time, and tells if accesses to the watch overlap.
 unsafe impl Sync for ModelSite {}
+
+impl ModelSite {
+    fn new(queue: &Arc<Queue>, here: Here) -> Self {
+        ModelSite { queue: Arc::clone(queue), here, own: thread::current().id(), used: Watch::default() }
+    }
+}
 
 impl Drop for ModelSite {
     fn drop(&mut self) {
@@ -78,12 +94,16 @@ impl Drop for ModelSite {
 unsafe impl Site for ModelSite {
     fn is_here(&self) -> bool {
         self.used.read();
-        self.is_here
+        match self.here {
+            Here::All => true,
+            Here::None => false,
+            Here::Own => thread::current().id() == self.own,
+        }
     }
 
-    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, _at_end: bool) {
+    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, _by: By) {
         // SAFETY: the caller vouches for it.
-        let (queue, is_here) = unsafe { (Arc::clone(&(*site).queue), (*site).is_here) };
+        let (queue, is_here) = unsafe { (Arc::clone(&(*site).queue), (*site).is_here()) };
         queue.change(|state| state.steps.push(Box::new(step)));
         if !is_here {
             // SAFETY: then the site is valid until this returns.
@@ -107,17 +127,17 @@ type Other = Box<dyn FnOnce(Waker) + Send>;
 /// Runs the errand of a future with this `poll` to its end. The first poll starts a thread for each of `others`, with a
 /// waker, before anything else.
 fn errand<const N: usize>(
-    is_here: bool,
+    here: Here,
     others: [Other; N],
     poll: impl FnMut(&mut Context<'_>) -> Poll<()> + Send + 'static,
 ) {
-    errand_on(&Arc::new(Queue::default()), is_here, others, poll);
+    errand_on(&Arc::new(Queue::default()), here, others, poll);
 }
 
 /// The same with a queue that the others know.
 fn errand_on<const N: usize>(
     queue: &Arc<Queue>,
-    is_here: bool,
+    here: Here,
     others: [Other; N],
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<()> + Send + 'static,
 ) {
@@ -133,8 +153,7 @@ fn errand_on<const N: usize>(
         started.lock().unwrap().extend(others.take().into_iter().flatten().map(start));
         poll(context)
     });
-    let site = ModelSite { queue: Arc::clone(queue), is_here, used: Watch::default() };
-    first_step(future, site)();
+    first_step(future, ModelSite::new(queue, here))();
     queue.run_to_end();
     let threads = mem::take(&mut *threads.lock().unwrap());
     for thread in threads {
@@ -181,32 +200,48 @@ fn await_flags<const N: usize>(flags: [Flag; N], done: &Flag) -> impl FnMut(&mut
     }
 }
 
-fn every_wake_up_is_answered<const N: usize>(is_here: bool, wake: [fn(Waker); N]) {
+fn every_wake_up_is_answered<const N: usize>(here: Here, wake: [fn(Waker); N]) {
     let (flags, done) = (wake.map(|_| Flag::default()), Flag::default());
     let mut wake = wake.into_iter();
     let others = flags.each_ref().map(|flag| flag.raised_and(wake.next().expect("one for each")));
-    errand(is_here, others, await_flags(flags, &done));
+    errand(here, others, await_flags(flags, &done));
     assert!(done.is_raised(), "the last poll has seen what was written before each wake-up");
 }
 
 #[test]
 fn a_wake_up_is_answered() {
-    check(3, || every_wake_up_is_answered(true, [Waker::wake]));
+    check(3, || every_wake_up_is_answered(Here::All, [Waker::wake]));
 }
 
 #[test]
 fn a_wake_up_from_elsewhere_is_answered() {
-    check(3, || every_wake_up_is_answered(false, [Waker::wake]));
+    check(3, || every_wake_up_is_answered(Here::None, [Waker::wake]));
 }
 
 #[test]
 fn two_wake_ups_are_answered() {
-    check(2, || every_wake_up_is_answered(true, [Waker::wake, wake_by_ref]));
+    check(2, || every_wake_up_is_answered(Here::All, [Waker::wake, wake_by_ref]));
 }
 
 #[test]
 fn two_wake_ups_from_elsewhere_are_answered() {
-    check(2, || every_wake_up_is_answered(false, [Waker::wake, wake_by_ref]));
+    check(2, || every_wake_up_is_answered(Here::None, [Waker::wake, wake_by_ref]));
+}
+
+/// Other threads are none on which steps run.
+#[test]
+fn a_wake_up_from_outside_is_answered() {
+    check(3, || every_wake_up_is_answered(Here::Own, [Waker::wake]));
+}
+
+#[test]
+fn two_wake_ups_from_outside_are_answered() {
+    check(2, || every_wake_up_is_answered(Here::Own, [Waker::wake, wake_by_ref]));
+}
+
+#[test]
+fn a_future_is_dropped_with_its_last_waker_outside() {
+    check(2, || a_future_is_dropped_with_its_last_waker::<2>(Here::Own));
 }
 
 /// The future wakes itself once, if the other thread has not come before.
@@ -216,7 +251,7 @@ fn a_future_may_wake_itself_meanwhile() {
         let (flag, done, mut has_yielded) = (Flag::default(), Flag::default(), false);
         let other = flag.raised_and(Waker::wake);
         let mut waits = await_flags([flag], &done);
-        errand(true, [other], move |context| {
+        errand(Here::All, [other], move |context| {
             let outcome = waits(context);
             if outcome.is_pending() && !mem::replace(&mut has_yielded, true) {
                 context.waker().wake_by_ref();
@@ -239,15 +274,15 @@ fn the_next_step_may_run_on_another_thread() {
             let step = others.state.lock().unwrap().steps.pop();
             step.into_iter().for_each(|step| step());
         });
-        errand_on(&queue, true, [wakes_and_runs], move |context| poll(context));
+        errand_on(&queue, Here::All, [wakes_and_runs], move |context| poll(context));
     });
 }
 
 /// Without a wake-up: the future is dropped, by the step that leaves it so, or by one for that.
-fn a_future_is_dropped_with_its_last_waker<const N: usize>(is_here: bool) {
+fn a_future_is_dropped_with_its_last_waker<const N: usize>(here: Here) {
     let others = [(); N].map(|()| -> Other { Box::new(drop) });
     let mut is_polled = false;
-    errand(is_here, others, move |_| {
+    errand(here, others, move |_| {
         assert!(!mem::replace(&mut is_polled, true), "nobody wakes it");
         Poll::Pending
     });
@@ -255,12 +290,12 @@ fn a_future_is_dropped_with_its_last_waker<const N: usize>(is_here: bool) {
 
 #[test]
 fn a_future_is_dropped_with_its_last_waker_here() {
-    check(3, || a_future_is_dropped_with_its_last_waker::<1>(true));
+    check(3, || a_future_is_dropped_with_its_last_waker::<1>(Here::All));
 }
 
 #[test]
 fn a_future_is_dropped_with_its_last_waker_elsewhere() {
-    check(2, || a_future_is_dropped_with_its_last_waker::<2>(false));
+    check(2, || a_future_is_dropped_with_its_last_waker::<2>(Here::None));
 }
 
 /// Pending once.
@@ -272,7 +307,7 @@ fn second_poll_ends() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
 /// One thread wakes the future while another lets go of its waker, and the future ends.
 #[test]
 fn a_waker_may_go_as_the_future_ends() {
-    check(2, || errand(true, [Box::new(Waker::wake), Box::new(drop)], second_poll_ends()));
+    check(2, || errand(Here::All, [Box::new(Waker::wake), Box::new(drop)], second_poll_ends()));
 }
 
 /// The future ends with its second poll, maybe before the other thread wakes it once more.
@@ -286,7 +321,7 @@ fn a_waker_may_be_used_after_the_end() {
             is_over.is_reached_if(has_ended.is_raised());
             waker.wake();
         };
-        errand(true, [Box::new(twice)], move |context| {
+        errand(Here::All, [Box::new(twice)], move |context| {
             let outcome = poll(context);
             if outcome.is_ready() {
                 ends.raise();
@@ -301,7 +336,7 @@ fn a_waker_may_be_used_after_the_end() {
 fn a_step_that_is_dropped_ends_the_errand() {
     check(3, || {
         let queue = Arc::new(Queue::default());
-        let site = ModelSite { queue: Arc::clone(&queue), is_here: true, used: Watch::default() };
+        let site = ModelSite::new(&queue, Here::All);
         let (witness, hands_over) = (Witness(Arc::clone(&queue)), Arc::new(Mutex::new(None)));
         let given = Arc::clone(&hands_over);
         let future = poll_fn(move |context| {

@@ -12,10 +12,11 @@
 //! | **W1** a waker is used | neither BUSY nor OVER | BUSY; the thread that has set it has the step, and puts it |
 //! | **W2** | BUSY | WOKEN |
 //! | **B** a step begins | WOKEN | not WOKEN |
+//! | **E0** the future is pending, and has woken itself | BUSY | the same, unseen: the step is put again |
 //! | **E1** the future is pending | WOKEN | the same: the step is put again |
 //! | **E2** | not WOKEN, and there are wakers | not BUSY: it sleeps |
 //! | **E3** | not WOKEN, and there are no wakers | the same: the step is dropped, and the future with it |
-//! | **D** a step is dropped | BUSY | OVER, not BUSY |
+//! | **D** a step is dropped | BUSY | OVER, not BUSY; or the errand is freed, if nobody else can look |
 //! | **L** the last waker is dropped | neither BUSY nor OVER | BUSY and LOST; that thread puts the step |
 //!
 //! All changes of a word that others may see are read-modify-writes.
@@ -102,7 +103,7 @@ impl State {
         now & LOST == 0
     }
 
-    /// E1 to E3.
+    /// E1 to E3. (At E0 nobody asks.)
     #[inline(always)]
     pub(super) fn end_step(&self) -> Pause {
         // Relaxed: after E1 the next step looks again, and after E3 that which drops the future.
@@ -128,7 +129,7 @@ impl State {
             return true;
         }
         let before = self.0.fetch_sub(BUSY + REFERENCE - OVER, Release);
-        self.is_last(before)
+        is_last(before)
     }
 
     /// W1 or W2, by a waker that is kept: a new step gets a reference of its own.
@@ -176,7 +177,7 @@ impl State {
     #[inline]
     pub(super) fn lose(&self) -> Left {
         let before = self.0.fetch_sub(REFERENCE, Release);
-        if !self.is_last(before) {
+        if !is_last(before) {
             return Left::Others;
         }
         if before & OVER != 0 {
@@ -186,15 +187,17 @@ impl State {
         self.0.store(BUSY | LOST | REFERENCE, Relaxed);
         Left::Future
     }
+}
 
-    /// Whether the reference that was given up was the last one of those `before`.
-    #[inline(always)]
-    fn is_last(&self, before: usize) -> bool {
-        let is_last = before / REFERENCE == 1;
-        if is_last {
-            // Pairs with the releases of those who have given up the others.
-            fence(Acquire);
-        }
-        is_last
+/// Whether the reference that was given up was the last one of those `before`.
+///
+/// No method: if it was not, another thread may free the state, and then there must not even be a reference to it.
+#[inline(always)]
+fn is_last(before: usize) -> bool {
+    let is_last = before / REFERENCE == 1;
+    if is_last {
+        // Pairs with the releases of those who have given up the others.
+        fence(Acquire);
     }
+    is_last
 }

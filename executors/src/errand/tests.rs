@@ -1,6 +1,6 @@
 //! What an errand does on one thread.
 
-use super::{Site, first_step};
+use super::{By, Site, first_step};
 use std::{
     future::{Future, pending, poll_fn},
     mem,
@@ -14,22 +14,22 @@ use std::{
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Where steps wait, each with whether it was put at the end of another.
+/// Where steps wait, each with who has put it.
 #[derive(Clone, Default)]
-struct Queue(Arc<Mutex<Vec<(Job, bool)>>>);
+struct Queue(Arc<Mutex<Vec<(Job, By)>>>);
 
 impl Queue {
-    fn take(&self) -> Vec<(Job, bool)> {
+    fn take(&self) -> Vec<(Job, By)> {
         mem::take(&mut *self.0.lock().expect("no panic under this lock"))
     }
 
-    /// Runs the only step that waits, and returns whether it was put at the end of another.
-    fn run_one(&self) -> bool {
+    /// Runs the only step that waits, and returns who has put it.
+    fn run_one(&self) -> By {
         let mut steps = self.take();
-        let (step, at_end) = steps.pop().expect("a step waits");
+        let (step, by) = steps.pop().expect("a step waits");
         assert!(steps.is_empty());
         step();
-        at_end
+        by
     }
 
     fn is_empty(&self) -> bool {
@@ -53,10 +53,10 @@ unsafe impl Site for Local {
         self.is_here
     }
 
-    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, at_end: bool) {
+    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, by: By) {
         // SAFETY: the caller vouches for it.
         let queue = unsafe { &*site }.queue.clone();
-        queue.0.lock().expect("no panic under this lock").push((Box::new(step), at_end));
+        queue.0.lock().expect("no panic under this lock").push((Box::new(step), by));
     }
 }
 
@@ -114,7 +114,7 @@ fn a_wake_up_puts_one_step() {
         let waker = wakers.recv().expect("it is polled");
         waker.wake_by_ref();
         wake_and_use_up(waker.clone());
-        assert!(!queue.run_one(), "put by a waker");
+        assert_eq!(queue.run_one(), By::Waker);
         // What was noted before the step has begun is answered by it.
         assert!(queue.is_empty() && drops.get() == 0);
         assert!(wakers.recv().expect("it is polled").will_wake(&waker));
@@ -141,8 +141,7 @@ fn a_future_that_wakes_itself_is_put_at_the_end_of_its_step() {
                 if polls == 3 { Poll::Ready(()) } else { Poll::Pending }
             });
             queue.first_step(is_here, future)();
-            assert!(queue.run_one());
-            assert!(queue.run_one());
+            assert_eq!([queue.run_one(), queue.run_one()], [By::Step; 2]);
             assert!(queue.is_empty(), "it has ended, woken or not");
         }
     });
@@ -163,7 +162,7 @@ fn a_poll_within_a_poll_wakes_the_outer_future() {
         Poll::Pending
     });
     outer.first_step(true, future)();
-    assert!(outer.run_one(), "it was woken while it was polled");
+    assert_eq!(outer.run_one(), By::Step, "it was woken while it was polled");
     assert!(outer.is_empty() && inner.is_empty());
 }
 
@@ -189,7 +188,7 @@ fn a_future_that_has_lost_its_wakers_is_dropped_by_a_last_step() {
             drop(wakers.recv().expect("it is polled"));
             assert_eq!(drops.get(), 0, "not by the thread that drops the waker");
             if runs {
-                assert!(!queue.run_one());
+                assert_eq!(queue.run_one(), By::Waker);
             } else {
                 drop(queue.take());
             }

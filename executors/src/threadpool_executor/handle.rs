@@ -31,8 +31,7 @@ impl Handle {
 
     pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
         let site = PoolSite::of(&self.0);
-        let schedule = move |runnable| site.give(step(runnable));
-        let (runnable, handle) = spawn_task(future, schedule);
+        let (runnable, handle) = spawn_task(future, move |runnable, by| site.give(step(runnable), by));
         self.execute(step(runnable));
         handle
     }

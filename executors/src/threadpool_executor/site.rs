@@ -1,7 +1,11 @@
 //! Where the pool's futures go on when they are woken.
 
 use super::{records::Records, wrapped::Wrapped};
-use crate::{errand::Site, remnants};
+use crate::{
+    containment::discard,
+    errand::{By, Site},
+    remnants,
+};
 use std::sync::{Arc, Weak};
 
 /// The pool, for a future that is not to keep its threads alive.
@@ -13,13 +17,15 @@ impl PoolSite {
     }
 
     /// Gives a step of a future to the pool, or drops it.
-    pub(super) fn give(&self, step: impl FnOnce() + Send + 'static) {
+    pub(super) fn give(&self, step: impl FnOnce() + Send + 'static, by: By) {
         let refused = match self.0.upgrade() {
             Some(wrapped) => wrapped.deliver(step, Records::accept_while_draining).err(),
             None => Some(step),
         };
-        if let Some(step) = refused {
-            remnants::drop_elsewhere(step);
+        match (refused, by) {
+            (None, _) => {}
+            (Some(step), By::Step) => discard(step),
+            (Some(step), By::Waker) => remnants::drop_elsewhere(step),
         }
     }
 }
@@ -30,8 +36,8 @@ unsafe impl Site for PoolSite {
         false
     }
 
-    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, _at_end: bool) {
+    unsafe fn put(site: *const Self, step: impl FnOnce() + Send + 'static, by: By) {
         // SAFETY: the caller vouches for it.
-        unsafe { &*site }.give(step);
+        unsafe { &*site }.give(step, by);
     }
 }

@@ -146,7 +146,7 @@ impl Agenda {
 
     fn start(self: &Arc<Self>, page: &mut Page) -> std::io::Result<()> {
         let agenda = Arc::clone(self);
-        page.thread = Some(detached::spawn("executors-timer", move || agenda.run())?);
+        page.thread = Some(detached::spawn("executors-timer", None, move || agenda.run())?);
         Ok(())
     }
 

@@ -250,6 +250,29 @@ pub(crate) fn detached_futures_end_with_their_pool(subject: &impl Subject<Pool: 
     });
 }
 
+/// One that goes on for ever is dropped by its worker, which the end waits for.
+pub(crate) fn a_future_that_yields_does_not_outlive_its_pool(subject: &impl Subject<Pool: FuturesExecutor>) {
+    for way in WAYS {
+        for _ in 0..10 {
+            with_pool(subject, 2, |pool| {
+                let ((tell, told), dropped) = (mpsc::channel(), Counter::default());
+                let witness = Witness(dropped.clone());
+                way.run(pool, async move {
+                    let _captured = &witness;
+                    tell.send(()).expect("the test listens");
+                    loop {
+                        yield_once().await;
+                    }
+                });
+                told.recv_timeout(PATIENCE).expect("it is polled");
+                pool.shutdown_now();
+                pool.shutdown_timeout(PATIENCE).expect("it is discarded");
+                assert_eq!(dropped.get(), 1, "{way:?}");
+            });
+        }
+    }
+}
+
 /// Wakers that race with the pool's end: each future is finished or dropped, once.
 pub(crate) fn wakers_of_detached_futures_race_with_close(subject: &impl Subject<Pool: FuturesExecutor>) {
     for round in 0..30 {
