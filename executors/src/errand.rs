@@ -10,12 +10,12 @@
 //! - The first step, and one that wakes itself, begin and end with a load. That a future *wakes itself*, as one does
 //!   that yields, is noted on the thread that polls it, and nowhere else ([`Polled`]).
 //! - A future that ends, and of which there are no wakers, is freed without further ado: nobody else knows of it.
-//! - Waking and falling asleep are one read-modify-write each; a waker that is used up by that gives its reference to
-//!   the step.
+//! - Waking and falling asleep are one read-modify-write each; a waker that is used up by that, on a thread of the
+//!   executor, gives its reference to the step.
 //!
 //! If there is no waker left, the future can never go on, and is dropped: by the step that leaves it so, or, when its
 //! last waker is dropped, by a last step, which is put where the others were. So a drop that causes other drops, and so
-//! on, takes no stack. (An executor that is over leaves it to the [remnants](crate::remnants).)
+//! on, takes no stack. (An executor that is over, or discards, leaves it to the [remnants](crate::remnants).)
 
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -29,8 +29,8 @@ use self::{
     state::{Left, Pause, State, Woken},
 };
 use crate::{
-    containment::{contain, discard_payload, guard},
-    local,
+    containment::{contain, discard, discard_payload, guard},
+    local, remnants,
     sync::cell::UnsafeCell,
 };
 use std::{
@@ -45,8 +45,8 @@ use std::{
 ///
 /// # Safety
 ///
-/// [`put`](Self::put) must do as it says; what comes before a call of it must happen before the step runs, or is
-/// dropped; and for a thread in a call of it [`is_here`](Self::is_here) does not change.
+/// [`put`](Self::put) must do as it says, and what comes before a call of it must happen before the step runs, or is
+/// dropped. What [`is_here`](Self::is_here) says just before a call on the same thread must hold until that returns.
 pub(crate) unsafe trait Site: Send + Sync + 'static {
     /// Whether the calling thread is one on which steps run, so that it needs nothing of the site any more once it has
     /// put a step.
@@ -70,6 +70,16 @@ pub(crate) enum By {
     /// A waker, of whichever kind of thread. A step that is refused must be dropped elsewhere: see
     /// [`remnants`](crate::remnants).
     Waker,
+}
+
+impl By {
+    /// Drops a `step` that is refused.
+    pub(crate) fn let_go(self, step: impl FnOnce() + Send + 'static) {
+        match self {
+            By::Step => discard(step),
+            By::Waker => remnants::drop_elsewhere(step),
+        }
+    }
 }
 
 /// A future, until there is neither a step nor a waker.
@@ -227,7 +237,7 @@ where
 
     /// # Safety
     ///
-    /// As all of these: there is the errand at `waker`.
+    /// There is the errand at `waker`.
     unsafe fn clone_waker(waker: *const ()) -> RawWaker {
         // SAFETY: the caller vouches for it.
         unsafe { (*Self::errand(waker).as_ptr()).state.share() };
@@ -241,11 +251,16 @@ where
         let errand = Self::errand(waker);
         // SAFETY: the caller vouches for it.
         let Errand { state, site, .. } = unsafe { errand.as_ref() };
-        if Polled::is_woken_by_itself(errand.cast()) || !site.is_here() {
-            // SAFETY: as above; this has the reference from now on, and gives it up even if a user's parker panics.
+        if Polled::is_woken_by_itself(errand.cast()) {
+            // SAFETY: as above.
+            return unsafe { Self::drop_waker(waker) };
+        }
+        if !site.is_here() {
+            // Its reference keeps the site until the step is put, and is given up even if a user's parker panics.
+            // SAFETY: this has the reference from now on.
             return unsafe { Waker::new(waker, Self::WAKER) }.wake_by_ref();
         }
-        match state.wake_for_good() {
+        match state.wake_and_give_up() {
             // SAFETY: the thread is here, and the step's reference keeps the site until the step is put.
             Woken::Asleep => unsafe { S::put(site, Step { errand }.into_job(), By::Waker) },
             Woken::Busy => {}

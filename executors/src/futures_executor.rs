@@ -87,9 +87,9 @@ pub trait FuturesExecutor: Executor + Sync + 'static {
     /// Polls `future` on the pool until it is done: what [`execute`](Executor::execute) is for closures.
     ///
     /// Nobody hears of its end, or cancels it; there is no handle. So on the pools of this crate this is the cheapest
-    /// way to run a future. It takes one allocation. A step that ends at once, or wakes itself, changes nothing that
-    /// other threads see of the future; any other takes two atomic changes, and one for each waker that it clones.
-    /// (With [`spawn`](Self::spawn) a step takes up to eight.)
+    /// way to run a future. It takes one allocation; and a step that ends at once, or wakes itself, changes nothing
+    /// that other threads see of the future (in [`ThreadPoolExecutor`](crate::threadpool_executor) twice), where one of
+    /// [`spawn`](Self::spawn) makes up to eight atomic changes.
     ///
     /// All else is as with `spawn` and `detach`. A panic is reported as that of any job, and ends the future. If the
     /// executor is closed to the caller, the future is dropped, with one `warn!`. A full pool queues the future.

@@ -3,9 +3,9 @@
 //!
 //! Many libraries wake a future while they hold a lock which the destructor of the waiting future takes, too: channels
 //! of `async-channel`, `futures::lock::Mutex`, `Shared`. On the thread that wakes it, that destructor would wait for
-//! ever. So a thread is started for it. It also drops what comes meanwhile, and what its own drops leave, one after the
-//! other: so a chain of futures each of which wakes the next one takes no stack. If all such threads are in a
-//! destructor, which may block, another one is started, up to a limit. They end when there is nothing more.
+//! ever. So a thread is started for it, and ends when there is nothing more. What comes while all such threads are in
+//! a destructor, which may block, gets a further one, up to a limit. What a destructor leaves itself waits until that
+//! has ended: so a chain of futures each of which wakes the next one takes neither stack nor threads.
 
 use crate::{containment::discard, detached, job::Job};
 use std::{
@@ -54,17 +54,24 @@ pub(crate) fn drop_elsewhere(step: impl FnOnce() + Send + 'static) {
         return discard(remnant.step);
     }
     let needs_thread = lock().push(remnant);
-    if needs_thread && detached::spawn("executors-remnants", Some(STACK_BYTES), serve).is_err() {
+    if needs_thread && !start_thread() && lock().is_refused() {
         serve();
     }
+}
+
+/// Starts a thread that has been counted. Returns whether it comes.
+fn start_thread() -> bool {
+    detached::spawn("executors-remnants", Some(STACK_BYTES), serve).is_ok()
 }
 
 /// Drops all that there are, until there are no more. The thread has been counted.
 fn serve() {
     SERVES.set(true);
     loop {
-        // Not in a `while let`, which would keep the lock.
-        let remnant = lock().take();
+        let (remnant, needs_thread) = lock().take();
+        if needs_thread && !start_thread() {
+            lock().is_refused();
+        }
         let Some(remnant) = remnant else { break };
         let Remnant { step, .. } = *remnant;
         discard(step);
@@ -78,20 +85,36 @@ impl Remnants {
     fn push(&mut self, mut remnant: Box<Remnant>) -> bool {
         remnant.next = self.first.take();
         self.first = Some(remnant);
-        let needs_thread = self.busy == self.threads && self.threads < THREADS && !SERVES.get();
+        !SERVES.get() && self.needs_thread()
+    }
+
+    /// For a thread that is counted: one of them, with which it is busy; or none, and it is counted out. And whether a
+    /// thread is to be started for the others, which counts from now on.
+    fn take(&mut self) -> (Option<Box<Remnant>>, bool) {
+        let mut taken = self.first.take();
+        match &mut taken {
+            Some(remnant) => {
+                self.first = remnant.next.take();
+                self.busy += 1;
+            }
+            None => self.threads -= 1,
+        }
+        (taken, self.first.is_some() && self.needs_thread())
+    }
+
+    fn needs_thread(&mut self) -> bool {
+        let needs_thread = self.busy == self.threads && self.threads < THREADS;
         self.threads += usize::from(needs_thread);
         needs_thread
     }
 
-    /// The thread that asks is busy if it gets one, and is counted out otherwise.
-    fn take(&mut self) -> Option<Box<Remnant>> {
-        let Some(mut remnant) = self.first.take() else {
+    /// A thread does not come. Returns whether the caller has to serve in its place, because there is no other.
+    fn is_refused(&mut self) -> bool {
+        let is_only_one = self.threads == 1;
+        if !is_only_one {
             self.threads -= 1;
-            return None;
-        };
-        self.first = remnant.next.take();
-        self.busy += 1;
-        Some(remnant)
+        }
+        is_only_one
     }
 }
 
@@ -155,7 +178,7 @@ mod tests {
         assert!(!threads.contains(&thread::current().id()));
     }
 
-    /// Not of a user who can know of the other one.
+    /// Neither those that come later nor those that came before.
     #[test]
     fn a_destructor_that_blocks_holds_up_no_other() {
         struct Waits(mpsc::Receiver<()>);
@@ -164,12 +187,13 @@ mod tests {
                 let _ = self.0.recv_timeout(PATIENCE);
             }
         }
+        let (tell, told) = mpsc::channel();
         let (go_on, waits) = mpsc::channel();
         let owned = Waits(waits);
+        leave(Owned { number: 1, tell: tell.clone(), leaves: 0 });
         drop_elsewhere(move || _ = &owned);
-        let (tell, told) = mpsc::channel();
         leave(Owned { number: 7, tell, leaves: 1000 });
-        assert_eq!(all(&told).len(), 1001);
+        assert_eq!(all(&told).len(), 1002);
         go_on.send(()).expect("it still waits");
     }
 
@@ -197,6 +221,27 @@ mod tests {
         drop_elsewhere(move || _ = &owned);
         drop(held);
         assert_eq!(all(&told).len(), 1);
+    }
+
+    #[test]
+    fn a_further_thread_comes_if_all_are_in_destructors() {
+        let remnant = || Box::new(Remnant { step: Job::new(|| ()), next: None });
+        let mut remnants = Remnants { first: None, threads: 0, busy: 0 };
+        assert!(remnants.push(remnant()), "the first one");
+        assert!(!remnants.push(remnant()), "the first thread is on its way");
+        assert!(matches!(remnants.take(), (Some(_), true)), "it is busy, and something waits");
+        assert!(matches!(remnants.take(), (Some(_), false)));
+        assert!(remnants.push(remnant()), "both are busy");
+        assert!(!remnants.is_refused(), "there are others");
+        remnants.busy -= 1;
+        assert!(!remnants.push(remnant()), "one comes back");
+        remnants.busy -= 1;
+        assert!(matches!(remnants.take(), (Some(_), false)), "the other one comes back");
+        assert!(matches!(remnants.take(), (Some(_), false)));
+        remnants.busy -= 2;
+        assert!(matches!([remnants.take().0, remnants.take().0], [None, None]));
+        assert_eq!((remnants.threads, remnants.busy), (0, 0));
+        assert!(remnants.push(remnant()) && remnants.is_refused(), "there is no other");
     }
 
     #[test]

@@ -22,11 +22,12 @@ use executors::{
     Executor, FuturesExecutor, JoinHandle, Pool, TaskError, TaskHandle, WaitError, run_now::RunNowExecutor,
     try_execute_locally,
 };
-use futures::{FutureExt, channel::oneshot, executor::block_on};
+use futures::{channel::oneshot, executor::block_on};
 use std::{
     fmt::Debug,
     hint,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{
@@ -35,6 +36,7 @@ use std::{
         },
         mpsc,
     },
+    task::{Context, Poll},
     thread,
     time::Duration,
 };
@@ -495,32 +497,36 @@ fn job<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
 }
 
 /// A future without a handle: if it is dropped before its job has run, it says so itself.
-fn announcing<F>(ledger: &Arc<Ledger>, future: F) -> impl Future<Output = ()> + Send + use<F>
-where
-    F: Future<Output = ()> + Send,
-{
-    struct UnlessItEnds(Option<Arc<Ledger>>);
+struct Announcing<F> {
+    /// Dropped before the future, and so before the last ticket is settled.
+    unless_it_ends: UnlessItEnds,
+    future: Pin<Box<F>>,
+}
 
-    impl UnlessItEnds {
-        fn ends(mut self) {
-            self.0 = None;
+struct UnlessItEnds(Option<Arc<Ledger>>);
+
+impl Drop for UnlessItEnds {
+    fn drop(&mut self) {
+        if let Some(ledger) = self.0.take() {
+            ledger.announce(1);
         }
     }
+}
 
-    impl Drop for UnlessItEnds {
-        fn drop(&mut self) {
-            if let Some(ledger) = self.0.take() {
-                ledger.announce(1);
-            }
+fn announcing<F: Future<Output = ()>>(ledger: &Arc<Ledger>, future: F) -> Announcing<F> {
+    Announcing { unless_it_ends: UnlessItEnds(Some(Arc::clone(ledger))), future: Box::pin(future) }
+}
+
+impl<F: Future<Output = ()>> Future for Announcing<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.future.as_mut().poll(context)));
+        if !matches!(outcome, Ok(Poll::Pending)) {
+            // The job's panic ends the future, too.
+            self.unless_it_ends.0 = None;
         }
-    }
-
-    let announces = UnlessItEnds(Some(Arc::clone(ledger)));
-    async move {
-        // The job's panic ends the future, too.
-        let outcome = AssertUnwindSafe(future).catch_unwind().await;
-        announces.ends();
-        outcome.unwrap_or_else(|panic| resume_unwind(panic));
+        outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 

@@ -2,10 +2,8 @@
 
 use super::{Crew, delivery::Admission, holds::Hold};
 use crate::{
-    containment::discard,
     errand::{By, Site},
     parker::Parker,
-    remnants,
     source::Source,
 };
 use std::sync::Arc;
@@ -53,10 +51,7 @@ where
             By::Waker => Admission::Woken,
         };
         if let Err(refused) = self.deliver(to, admission, step) {
-            match by {
-                By::Step => discard(refused),
-                By::Waker => remnants::drop_elsewhere(refused),
-            }
+            by.let_go(refused);
         }
     }
 }

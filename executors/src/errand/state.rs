@@ -1,6 +1,6 @@
 //! Who has the future of an errand, and how many may refer to the errand.
 //!
-//! A word with three flags, and a count of references: one of each waker, and one of the step, if there is one.
+//! A word with four flags, and a count of references: one of each waker, and one of the step, if there is one.
 //!
 //! - *BUSY*: there is a step, in a queue or running. The future is its own.
 //! - *WOKEN*: a waker was used while there was a step.
@@ -12,6 +12,7 @@
 //! | **W1** a waker is used | neither BUSY nor OVER | BUSY; the thread that has set it has the step, and puts it |
 //! | **W2** | BUSY | WOKEN |
 //! | **B** a step begins | WOKEN | not WOKEN |
+//! | **B** | LOST | the same: the step is dropped, and the future with it |
 //! | **E0** the future is pending, and has woken itself | BUSY | the same, unseen: the step is put again |
 //! | **E1** the future is pending | WOKEN | the same: the step is put again |
 //! | **E2** | not WOKEN, and there are wakers | not BUSY: it sleeps |
@@ -29,8 +30,8 @@
 //! - *A step sees what the one before it did.* If it was put again, through the queue. Otherwise E2 is a release, and
 //!   W1 or L, one of which follows, an acquire.
 //! - *The errand is freed once, and by the last.* The count is that of an [`Arc`](std::sync::Arc): giving up a
-//!   reference is a release, and the last to do so acquires. A step that finds its own reference alone is the last,
-//!   without giving it up: only a step or a waker could make another.
+//!   reference is a release, and an acquire for the last to do so. A step that finds its own reference alone is the
+//!   last, without giving it up: only a step or a waker could make another.
 //!
 //! The models in `errand/model.rs` fail if E2 does not look for WOKEN, or is no release; if B does not take WOKEN away
 //! by an acquire; if W1 is no acquire, W2 no release, or none where WOKEN is set already; if D does not acquire, or
@@ -40,7 +41,6 @@
 use crate::sync::atomic::{
     AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
-    fence,
 };
 use std::process;
 
@@ -128,8 +128,8 @@ impl State {
         if self.0.load(Acquire) & !(WOKEN | LOST) == BUSY | REFERENCE {
             return true;
         }
-        let before = self.0.fetch_sub(BUSY + REFERENCE - OVER, Release);
-        is_last(before)
+        // If this reference was not the last one, another thread may free the state from now on.
+        self.0.fetch_sub(BUSY + REFERENCE - OVER, AcqRel) / REFERENCE == 1
     }
 
     /// W1 or W2, by a waker that is kept: a new step gets a reference of its own.
@@ -141,7 +141,7 @@ impl State {
     /// W1 or W2, by a waker that is used up: a new step gets its reference, or that is given up, but not if the errand
     /// is over.
     #[inline]
-    pub(super) fn wake_for_good(&self) -> Woken {
+    pub(super) fn wake_and_give_up(&self) -> Woken {
         // There is the reference of the step.
         self.wake_by(|now| now + BUSY, |now| (now | WOKEN) - REFERENCE)
     }
@@ -176,8 +176,9 @@ impl State {
     /// There is one waker less. (Maybe L.)
     #[inline]
     pub(super) fn lose(&self) -> Left {
-        let before = self.0.fetch_sub(REFERENCE, Release);
-        if !is_last(before) {
+        let before = self.0.fetch_sub(REFERENCE, AcqRel);
+        if before / REFERENCE > 1 {
+            // Another thread may free the state from now on.
             return Left::Others;
         }
         if before & OVER != 0 {
@@ -187,17 +188,4 @@ impl State {
         self.0.store(BUSY | LOST | REFERENCE, Relaxed);
         Left::Future
     }
-}
-
-/// Whether the reference that was given up was the last one of those `before`.
-///
-/// No method: if it was not, another thread may free the state, and then there must not even be a reference to it.
-#[inline(always)]
-fn is_last(before: usize) -> bool {
-    let is_last = before / REFERENCE == 1;
-    if is_last {
-        // Pairs with the releases of those who have given up the others.
-        fence(Acquire);
-    }
-    is_last
 }

@@ -1,11 +1,7 @@
 //! Where the pool's futures go on when they are woken.
 
 use super::{records::Records, wrapped::Wrapped};
-use crate::{
-    containment::discard,
-    errand::{By, Site},
-    remnants,
-};
+use crate::errand::{By, Site};
 use std::sync::{Arc, Weak};
 
 /// The pool, for a future that is not to keep its threads alive.
@@ -22,10 +18,8 @@ impl PoolSite {
             Some(wrapped) => wrapped.deliver(step, Records::accept_while_draining).err(),
             None => Some(step),
         };
-        match (refused, by) {
-            (None, _) => {}
-            (Some(step), By::Step) => discard(step),
-            (Some(step), By::Waker) => remnants::drop_elsewhere(step),
+        if let Some(step) = refused {
+            by.let_go(step);
         }
     }
 }

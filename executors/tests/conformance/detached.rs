@@ -165,10 +165,7 @@ pub(crate) fn wakers_may_hold_a_lock_of_the_destructor(subject: &impl Subject<Po
 
     fn wake_all(wakers: &Wakers) {
         let mut wakers = wakers.lock().expect("no panic under this lock");
-        // Kept until the lock is released, as its destructor may need the lock, too.
-        let waking: Vec<_> = wakers.drain(..).collect();
-        waking.iter().for_each(Waker::wake_by_ref);
-        drop(wakers);
+        wakers.drain(..).for_each(Waker::wake);
     }
 
     for way in WAYS {
