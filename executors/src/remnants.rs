@@ -45,7 +45,7 @@ fn lock() -> MutexGuard<'static, Remnants> {
     REMNANTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets another thread drop `step`; or drops it here if the system refuses a thread.
+/// Lets another thread drop `step`; or drops it here if the system refuses a thread, and there is no other.
 #[cold]
 pub(crate) fn drop_elsewhere(step: impl FnOnce() + Send + 'static) {
     let remnant = Box::new(Remnant { step: Job::new(step), next: None });
@@ -54,7 +54,7 @@ pub(crate) fn drop_elsewhere(step: impl FnOnce() + Send + 'static) {
         return discard(remnant.step);
     }
     let needs_thread = lock().push(remnant);
-    if needs_thread && !start_thread() && lock().is_refused() {
+    if needs_thread && !start_thread() && lock().refuse_thread() {
         serve();
     }
 }
@@ -70,7 +70,8 @@ fn serve() {
     loop {
         let (remnant, needs_thread) = lock().take();
         if needs_thread && !start_thread() {
-            lock().is_refused();
+            // This one serves on.
+            let _is_only_one = lock().refuse_thread();
         }
         let Some(remnant) = remnant else { break };
         let Remnant { step, .. } = *remnant;
@@ -108,8 +109,9 @@ impl Remnants {
         needs_thread
     }
 
-    /// A thread does not come. Returns whether the caller has to serve in its place, because there is no other.
-    fn is_refused(&mut self) -> bool {
+    /// Counts out a thread that does not come, unless there is no other: then this returns true, and the caller serves
+    /// in its place.
+    fn refuse_thread(&mut self) -> bool {
         let is_only_one = self.threads == 1;
         if !is_only_one {
             self.threads -= 1;
@@ -232,7 +234,7 @@ mod tests {
         assert!(matches!(remnants.take(), (Some(_), true)), "it is busy, and something waits");
         assert!(matches!(remnants.take(), (Some(_), false)));
         assert!(remnants.push(remnant()), "both are busy");
-        assert!(!remnants.is_refused(), "there are others");
+        assert!(!remnants.refuse_thread(), "there are others");
         remnants.busy -= 1;
         assert!(!remnants.push(remnant()), "one comes back");
         remnants.busy -= 1;
@@ -241,7 +243,7 @@ mod tests {
         remnants.busy -= 2;
         assert!(matches!([remnants.take().0, remnants.take().0], [None, None]));
         assert_eq!((remnants.threads, remnants.busy), (0, 0));
-        assert!(remnants.push(remnant()) && remnants.is_refused(), "there is no other");
+        assert!(remnants.push(remnant()) && remnants.refuse_thread(), "there is no other");
     }
 
     #[test]
