@@ -26,7 +26,7 @@
 #[cfg(executors_loom)]
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};
 use crate::{
-    detached,
+    daemon,
     seccomp::is_filtered,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -66,6 +66,11 @@ pub(crate) trait Recalled {
 
     /// To be called after a heavy fence.
     fn end(&self);
+}
+
+/// Ends one recall, after a heavy fence.
+pub(crate) fn end_recall(recall: &impl Recalled) {
+    end_recalls([recall as &dyn Recalled].into_iter());
 }
 
 /// Ends all of these recalls, after one heavy fence.
@@ -168,7 +173,7 @@ pub(crate) fn is_ready() -> bool {
 fn register_apart() {
     if Readiness::Late.becomes(Readiness::Coming) {
         let register = || _ = Readiness::Coming.becomes(Readiness::registered());
-        if detached::spawn("executors-membarrier", None, register).is_err() {
+        if daemon::spawn("executors-membarrier", None, register).is_err() {
             // There may be room for the thread later.
             let _ = Readiness::Coming.becomes(Readiness::Late);
         }

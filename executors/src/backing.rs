@@ -1,6 +1,14 @@
 //! The trait that derives [`Executor`](crate::Executor) and [`Pool`](crate::Pool), all that a user can ask of any pool,
 //! from what differs between kinds of pools.
 
+mod derive;
+
+#[cfg(feature = "_futures")]
+pub(crate) use self::derive::impl_futures_executor;
+pub(crate) use self::derive::impl_pool;
+
+#[cfg(feature = "_futures")]
+use crate::futures_executor::JoinHandle;
 use crate::{
     containment::{discard, ignore, tell},
     error::{Rejected, ShutdownError, ShutdownReport, WaitError},
@@ -17,59 +25,6 @@ pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 /// moved on a worker's or a timer's stack. Chosen freely: a hundredth of such a stack, and far beyond the size at which
 /// an allocation pays off. (Boxed as `dyn`, so that no second instance is compiled for smaller ones.)
 pub(crate) const HUGE: usize = 16 << 10;
-
-/// Implements the methods of [`Backing`] that concern only the crew, for a handle with a field `crew`, and a method
-/// `ring` that makes submitters which wait for room look whether the crew is closed.
-#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
-macro_rules! impl_backing_by_crew {
-    () => {
-        fn name(&self) -> &str {
-            self.crew.name()
-        }
-
-        fn id(&self) -> $crate::local::PoolId {
-            self.crew.id()
-        }
-
-        fn close(&self) -> bool {
-            let closed = self.crew.close();
-            self.ring();
-            closed
-        }
-
-        fn discard(&self) {
-            self.crew.close_for_good();
-            self.ring();
-            self.crew.drop_backlog();
-        }
-
-        fn await_idle(&self, timeout: Option<std::time::Duration>) -> bool {
-            self.crew.await_idle(timeout)
-        }
-
-        fn await_end(&self, timeout: std::time::Duration) -> bool {
-            self.crew.await_end(timeout)
-        }
-
-        fn workers_left(&self) -> usize {
-            self.crew.workers_left()
-        }
-
-        fn report(&self) -> $crate::ShutdownReport {
-            self.crew.report()
-        }
-
-        fn stats(&self) -> $crate::Stats {
-            self.crew.stats()
-        }
-
-        fn max_workers(&self) -> usize {
-            self.crew.max_workers()
-        }
-    };
-}
-#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
-pub(crate) use impl_backing_by_crew;
 
 /// The handle inside a pool. The provided methods do what [`Executor`](crate::Executor) and [`Pool`](crate::Pool) say
 /// of the methods of the same name.
@@ -225,4 +180,12 @@ pub(crate) trait Backing {
         self.discard();
         self.report()
     }
+}
+
+/// A backing that polls futures, too.
+#[cfg(feature = "_futures")]
+pub(crate) trait Polls: Backing {
+    fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R>;
+
+    fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static);
 }

@@ -190,7 +190,7 @@ impl Bell {
             }
             // Anew after each look: that may take long, and so may the lock.
             let now = Instant::now();
-            if courtesy.is_due(now, deadline) {
+            if courtesy.grants_yield(now, deadline) {
                 drop(guard);
                 courtesy.yields(now);
                 guard = self.lock();

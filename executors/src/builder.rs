@@ -93,10 +93,10 @@ impl<P: Build> Builder<P> {
     /// the filter of system calls.
     ///
     /// If the operating system refuses such a thread, that is logged (`error!`), and the others do its work. The next
-    /// job that needs a thread tries again. After a second refusal in a row no job tries for a millisecond, and after
-    /// each further one for twice as long as before, at most a tenth of a second. Nothing but a new job tries again: if
-    /// all existing threads block (for example in `wait`, for a job that has not begun), what is queued waits until one
-    /// of them goes on, or until the next job brings a thread. With all threads preheated, it is `build` that fails.
+    /// job that needs a thread tries again (after several refusals, one that comes a little later), and nothing else
+    /// does: if all existing threads block (for example in `wait`, for a job that has not begun), what is queued waits
+    /// until one of them goes on, or until the next job brings a thread. With all threads preheated, it is `build` that
+    /// fails.
     ///
     /// # Examples
     ///

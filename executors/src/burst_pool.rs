@@ -59,10 +59,10 @@ pub use pool::BurstPool;
 pub use when_busy::WhenBusy;
 
 use crate::{
+    backing::{impl_futures_executor, impl_pool},
     builder::Builder,
     crew::Charter,
     options::{Fairness, Idle},
-    pool::{impl_futures_executor, impl_pool},
     time_slice::TimeSlice,
 };
 use handle::Handle;

@@ -26,12 +26,16 @@ pub(crate) const LONGEST_CALL: Duration = Duration::from_micros(50);
 /// Longer than a thread takes to submit the next job. A yield that takes this long was late.
 pub(crate) const LONG_WAIT: Duration = Duration::from_micros(300);
 
-/// A late yield can cost milliseconds; one in ten seconds is rare enough that few waits meet it.
-pub(crate) const ABSTINENCE: Duration = Duration::from_secs(10);
+/// For how long a thread abstains from yields at most.
+const ABSTINENCE: Duration = Duration::from_secs(10);
 
-/// A thread that can move to another core abstains for only this many times as long as it was late, at most as long as
-/// others do: even if moving never helps, late yields cost a twentieth of its time.
-const SHORT_ABSTINENCE: u32 = 20;
+/// A thread abstains for this many times as long as it was late. So late yields, which can take milliseconds, cost at
+/// most a thousandth of its time; and after one that was late by chance, waits are soon as short as before.
+const CAUTION: u32 = 1000;
+
+/// The same for a thread that can move to another core: even if moving never helps, late yields cost a twentieth of its
+/// time.
+const CAUTION_WITH_WAY_OUT: u32 = 20;
 
 thread_local! {
     /// When this thread was late, and how long the yield took.
@@ -50,6 +54,16 @@ pub(crate) fn take_has_slept() -> bool {
 /// What the calling thread submits from now on may not be what it waits for next.
 pub(crate) fn forget_sleep() {
     HAS_SLEPT.set(false);
+}
+
+/// For how long to abstain from yields after one that `took` long.
+fn abstinence(took: Duration, caution: u32) -> Duration {
+    took.saturating_mul(caution).min(ABSTINENCE)
+}
+
+/// The same for threads that have no way out.
+pub(crate) fn usual_abstinence(took: Duration) -> Duration {
+    abstinence(took, CAUTION)
 }
 
 /// Whether the calling thread abstains from yields, `now`, as threads do that have no way out.
@@ -86,7 +100,7 @@ impl Courtesy {
     /// Whether to yield once more, `now`. `false` if the yields are used up, the deadline is too near to risk one, or
     /// this thread abstains: then none follows. Also while the next one is not due, if they are
     /// [spread](Self::spread_over).
-    pub(crate) fn is_due(&mut self, now: Instant, deadline: Option<Instant>) -> bool {
+    pub(crate) fn grants_yield(&mut self, now: Instant, deadline: Option<Instant>) -> bool {
         // The caller has looked in vain since the last one.
         self.long = None;
         if self.left == 0 || self.next.is_some_and(|next| now < next) {
@@ -101,9 +115,8 @@ impl Courtesy {
 
     fn abstains(&self, now: Instant) -> bool {
         WAS_LATE.get().is_some_and(|(then, took)| {
-            let abstinence =
-                if self.has_way_out { ABSTINENCE.min(took.saturating_mul(SHORT_ABSTINENCE)) } else { ABSTINENCE };
-            now.saturating_duration_since(then) < abstinence
+            let caution = if self.has_way_out { CAUTION_WITH_WAY_OUT } else { CAUTION };
+            now.saturating_duration_since(then) < abstinence(took, caution)
         })
     }
 
@@ -158,7 +171,7 @@ pub(crate) fn look(mut has_come: impl FnMut() -> bool) -> bool {
         if is_last {
             return false;
         }
-        now = if courtesy.is_due(now, None) {
+        now = if courtesy.grants_yield(now, None) {
             courtesy.yields(now)
         } else {
             hint::spin_loop();
@@ -185,7 +198,7 @@ mod tests {
 
     fn yields_of(mut courtesy: Courtesy, deadline: Option<Instant>) -> u32 {
         let (mut yields, mut now) = (0, Instant::now());
-        while courtesy.is_due(now, deadline) {
+        while courtesy.grants_yield(now, deadline) {
             now = courtesy.yields(now);
             yields += 1;
         }
@@ -256,29 +269,34 @@ mod tests {
         Courtesy { left: 0, ..Courtesy::new() }.has_come();
         assert!(yields(None) > 0, "nothing was missed");
         let mut in_vain = late(LONG_WAIT);
-        assert!(!in_vain.is_due(Instant::now(), None));
+        assert!(!in_vain.grants_yield(Instant::now(), None));
         in_vain.has_come();
         assert!(yields(None) > 0, "it was not late for anything");
-        late(LONG_WAIT).has_come();
+        late(ABSTINENCE).has_come();
         assert_eq!(yields(None), 0);
-        WAS_LATE.set(Some((ago(ABSTINENCE), LONG_WAIT)));
+        WAS_LATE.set(Some((ago(ABSTINENCE), ABSTINENCE)));
         assert!(yields(None) > 0, "it is over after some time");
     }
 
     #[test]
-    fn a_thread_with_a_way_out_abstains_in_proportion_to_its_delay() {
+    fn a_thread_abstains_in_proportion_to_its_delay() {
         let with_way_out = || yields_of(Courtesy::with_way_out(), None);
         late(Duration::from_secs(1000)).has_come();
         assert_eq!(with_way_out(), 0);
         let was_late = |since, took| {
             WAS_LATE.set(Some((ago(since), took)));
         };
-        let took = ABSTINENCE / (4 * SHORT_ABSTINENCE);
+        let took = ABSTINENCE / (4 * CAUTION_WITH_WAY_OUT);
         was_late(ABSTINENCE / 8, took);
         assert_eq!(with_way_out(), 0);
         was_late(ABSTINENCE / 4, took);
         assert!(with_way_out() > 0);
         assert_eq!(yields(None), 0, "others abstain for longer");
+        let took = ABSTINENCE / (4 * CAUTION);
+        was_late(ABSTINENCE / 8, took);
+        assert_eq!(yields(None), 0);
+        was_late(ABSTINENCE / 4, took);
+        assert!(yields(None) > 0);
         was_late(ABSTINENCE, ABSTINENCE);
         assert!(with_way_out() > 0, "for no longer than others");
     }

@@ -15,6 +15,8 @@ mod ending;
 mod fairness;
 #[cfg(feature = "workstealing-exec")]
 mod fork;
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+mod front;
 mod handle;
 mod hiring;
 mod holds;
@@ -38,6 +40,8 @@ mod unjoined;
 mod vacancies;
 mod worker;
 
+#[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+pub(crate) use front::Front;
 pub(crate) use handle::Handle;
 pub(crate) use staff::Terms;
 
@@ -107,7 +111,7 @@ pub(crate) struct Crew<S: Source, P> {
     holds: SharedCount,
     stakes: SharedCount,
     /// For threads that are started, and for others while they do a worker's work. Each of them has a reference of its
-    /// own, because what its account gives back may be the last other one.
+    /// own: the one that its account gives back may be the last of all others, and the crew outlives that call.
     this: Weak<Self>,
     employer: Employer,
     terms: Terms,
@@ -203,7 +207,7 @@ where
     fn stats(&self) -> Stats {
         let reading = self.reading();
         let workers = self.life.threads();
-        let busy = self.life.active().min(workers);
+        let busy = self.life.roll.read().active().min(workers);
         Stats {
             workers,
             idle: workers - busy,

@@ -36,12 +36,12 @@
 //! ```
 
 use crate::{
+    backing::{impl_futures_executor, impl_pool},
     builder::{Build, Builder, sealed::Recipe},
     crew::{Charter, Handle, Setup, Terms},
     error::BuildError,
     options::{Fairness, Idle, Options},
     parker::{self, DynamicThreadData, StaticParker},
-    pool::{impl_futures_executor, impl_pool},
     source::fifo::FifoSource,
     time_slice::TimeSlice,
 };

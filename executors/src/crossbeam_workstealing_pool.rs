@@ -44,24 +44,23 @@
 //! # Ok::<(), BuildError>(())
 //! ```
 
-#[cfg(feature = "numa-aware")]
-use crate::numa_utils::ProcessingUnitDistance;
+mod recipe;
 #[cfg(all(test, not(executors_loom)))]
 mod tests;
 
+use self::recipe::Extra;
+#[cfg(feature = "numa-aware")]
+use crate::numa_utils::ProcessingUnitDistance;
 use crate::{
-    builder::{Build, Builder, sealed::Recipe},
-    crew::{Charter, Handle, Setup, Terms},
-    error::{BuildError, BuildErrorKind},
+    backing::{impl_futures_executor, impl_pool},
+    builder::Builder,
+    crew::{Charter, Handle},
     local,
     options::{Fairness, Idle, Options},
     parker::{self, DynParker, LargeThreadData, Parker, SmallThreadData, StaticParker},
-    placement::{Distances, Neighbourhood},
-    pool::{impl_futures_executor, impl_pool},
     source::stealing::StealingSource,
     time_slice::TimeSlice,
 };
-use std::fmt;
 
 const CHARTER: Charter = Charter {
     label: "crossbeam_workstealing_pool",
@@ -218,7 +217,8 @@ where
         parker: P,
         pu_distance: ProcessingUnitDistance,
     ) -> ThreadPool<P> {
-        let extra = Extra { distances: pu_distance.into(), ..Extra::new(&parker) };
+        let mut extra = Extra::new(&parker);
+        extra.distances = pu_distance.into();
         Self::start(Options::with_cores(cores, floating), extra).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -284,24 +284,6 @@ where
     {
         self.handle.fork_join(one, other)
     }
-
-    fn start(options: Options, extra: Extra<P>) -> Result<ThreadPool<P>, BuildError> {
-        let (threads, Extra { parker, distances }) = (options.thread_count()?, extra);
-        check_limit(threads, &parker)?;
-        let neighbourhood = Neighbourhood::with_distances(threads, &options.placement, distances);
-        let source = StealingSource::new(threads, neighbourhood);
-        let (terms, cold) = (Terms::fixed(threads), options.cold_seats(threads, CHARTER.idle));
-        let handle = Handle::start(Setup { terms, cold, source, parker, charter: CHARTER, options })?;
-        Ok(ThreadPool { handle })
-    }
-}
-
-/// Checked before anything is allocated for each thread.
-fn check_limit(threads: usize, parker: &impl Parker) -> Result<(), BuildError> {
-    match parker.max_threads() {
-        Some(limit) if threads > limit => Err(BuildErrorKind::ParkerTooSmall { asked: threads, limit }.into()),
-        _ => Ok(()),
-    }
 }
 
 impl ThreadPool<DynParker> {
@@ -319,87 +301,7 @@ impl ThreadPool<DynParker> {
     /// ```
     pub fn builder() -> Builder<ThreadPool<DynParker>> {
         // All parkers of this crate work alike, so none fits a number of threads better.
-        Builder::new(Extra {
-            parker: parker::dynamic().dynamic().expect("a new parker has no clones"),
-            distances: Distances::default(),
-        })
-    }
-}
-
-/// What only this pool lets its users choose.
-pub struct Extra<P> {
-    /// Of no other pool.
-    parker: P,
-    distances: Distances,
-}
-
-impl<P: Parker> Extra<P> {
-    fn new(parker: &P) -> Self {
-        Extra { parker: parker.for_pool(), distances: Distances::default() }
-    }
-}
-
-impl<P: Parker> Clone for Extra<P> {
-    fn clone(&self) -> Self {
-        Extra { distances: self.distances.clone(), ..Extra::new(&self.parker) }
-    }
-}
-
-impl<P> fmt::Debug for Extra<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extra").field("distances", &self.distances).finish_non_exhaustive()
-    }
-}
-
-impl<P> Builder<ThreadPool<P>>
-where
-    P: Parker + Clone + 'static,
-{
-    /// The parker. The default is one for any number of threads, as in [`pool_with_auto_parker`].
-    pub fn parker<Q>(self, parker: Q) -> Builder<ThreadPool<Q>>
-    where
-        Q: Parker + Clone + 'static,
-    {
-        Builder { options: self.options, extra: Extra { distances: self.extra.distances, ..Extra::new(&parker) } }
-    }
-
-    /// How far apart cores are: a worker steals from workers on near ones first. The default is what the machine itself
-    /// reports ([`ProcessingUnitDistance::from_topology`]).
-    ///
-    /// Workers that are not [pinned](Builder::placement), or whose core is outside the matrix, are the farthest from
-    /// all others.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use executors::{*, crossbeam_workstealing_pool::ThreadPool, numa_utils::ProcessingUnitDistance};
-    ///
-    /// // Cores with even numbers, and those with odd ones, share a cache.
-    /// let distances = ProcessingUnitDistance::from_function(64, |from, to| i32::from(from % 2 != to % 2));
-    /// let pool = ThreadPool::builder().threads(4).name("near").distances(distances).build()?;
-    /// assert_eq!(pool.submit(|| 6 * 7).wait()?, 42);
-    /// pool.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg(feature = "numa-aware")]
-    pub fn distances(mut self, distances: ProcessingUnitDistance) -> Self {
-        self.extra.distances = distances.into();
-        self
-    }
-}
-
-impl<P> Build for ThreadPool<P> where P: Parker + Clone + 'static {}
-
-impl<P> Recipe for ThreadPool<P>
-where
-    P: Parker + Clone + 'static,
-{
-    type Extra = Extra<P>;
-
-    #[allow(private_interfaces, reason = "see the trait")]
-    fn build(options: Options, extra: Extra<P>) -> Result<Self, BuildError> {
-        options.placement.check(CHARTER.label)?;
-        Self::start(options, extra)
+        Builder::new(Extra::with(parker::dynamic().dynamic().expect("a new parker has no clones")))
     }
 }
 

@@ -73,11 +73,11 @@ pub use priority::Priority;
 pub use subpool::{Subpool, SubpoolStatus};
 
 use crate::{
+    backing::{impl_futures_executor, impl_pool},
     builder::Builder,
     crew::{self, Charter},
     options::{Fairness, Idle},
     parker::TwoParkers,
-    pool::{impl_futures_executor, impl_pool},
     source::dispatch::{self, DispatchSource},
     time_slice::TimeSlice,
 };

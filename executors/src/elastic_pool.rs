@@ -60,12 +60,11 @@ pub use growth::Growth;
 pub use saturation::Saturation;
 
 use crate::{
-    backing::Backing,
+    backing::{Backing, impl_futures_executor, impl_pool},
     builder::Builder,
     crew::Charter,
     local,
     options::{Fairness, Idle},
-    pool::{impl_futures_executor, impl_pool},
     task::{TaskHandle, completion},
     time_slice::TimeSlice,
 };
@@ -209,7 +208,7 @@ impl ThreadPool {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn start_core_threads(&self) {
-        self.handle.crew().fill_core();
+        self.handle.crew.fill_core();
     }
 
     /// How many workers there are. A worker counts from before its thread starts until it has decided to leave. Once
@@ -229,7 +228,7 @@ impl ThreadPool {
     /// ```
     #[must_use]
     pub fn worker_count(&self) -> usize {
-        self.handle.crew().workers().0
+        self.handle.crew.workers().0
     }
 
     /// How many workers have no job, either because there is none or because they are on their way to one: a worker
@@ -254,7 +253,7 @@ impl ThreadPool {
     /// ```
     #[must_use]
     pub fn idle_count(&self) -> usize {
-        self.handle.crew().workers().1
+        self.handle.crew.workers().1
     }
 }
 

@@ -1,4 +1,4 @@
-//! An errand: a future that is polled to its end, and of whose end nobody hears.
+//! An errand: a future that is polled to its end, and for whose outcome nobody waits.
 //!
 //! What runs on an executor is a [`Step`]: a job that polls the future once. A step that leaves the future pending ends
 //! without a successor, and a waker makes the next one; or, if the future was woken meanwhile, the step is the
@@ -251,7 +251,7 @@ where
         let errand = Self::errand(waker);
         // SAFETY: the caller vouches for it.
         let Errand { state, site, .. } = unsafe { errand.as_ref() };
-        if Polled::is_woken_by_itself(errand.cast()) {
+        if Polled::wakes_itself(errand.cast()) {
             // SAFETY: as above.
             return unsafe { Self::drop_waker(waker) };
         }
@@ -276,7 +276,7 @@ where
         let errand = Self::errand(waker);
         // SAFETY: the caller vouches for it.
         let Errand { state, site, .. } = unsafe { errand.as_ref() };
-        if !Polled::is_woken_by_itself(errand.cast()) && matches!(state.wake(), Woken::Asleep) {
+        if !Polled::wakes_itself(errand.cast()) && matches!(state.wake(), Woken::Asleep) {
             // SAFETY: the waker's reference keeps the site.
             unsafe { S::put(site, Step { errand }.into_job(), By::Waker) };
         }

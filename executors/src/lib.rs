@@ -119,7 +119,7 @@ mod crew;
 pub mod crossbeam_channel_pool;
 #[cfg(feature = "workstealing-exec")]
 pub mod crossbeam_workstealing_pool;
-mod detached;
+mod daemon;
 #[cfg(feature = "dispatcher-exec")]
 pub mod dispatcher;
 #[cfg(feature = "elastic-exec")]

@@ -51,26 +51,16 @@ pub(crate) const MAX_THREADS: usize = (1 << 20) - 1;
 #[non_exhaustive]
 pub enum Idle {
     /// Search for jobs for about `spin`, then sleep until one arrives. Only one worker of a pool searches at a time,
-    /// and yields its core now and then; the others sleep at once. If a thread calls
-    /// [`join`](crate::Pool::join) while a worker searches, the worker searches for `spin` once more.
+    /// and yields its core now and then; the others sleep at once, and so does that one where jobs are rare. Unless
+    /// `spin` is zero, a worker that has had a job and has not slept yet searches for longer, and so does one whose
+    /// pool is closed.
     ///
-    /// A worker also sleeps at once if jobs are rare, that is, if
+    /// In the work-stealing pool and the dispatcher, a worker that was woken in vain may *nap*. During a nap, which
+    /// takes half a millisecond at most, a lone job may wait if the job that spawned it blocks.
     ///
-    /// - it has run only one job since its last sleep, and did not find that job by searching, and
-    /// - it has run no more than eight since its last long sleep (or its start).
+    /// The [contract][budget] has the rules, with their numbers, which may change.
     ///
-    /// A sleep is long if it takes, together with the jobs that follow it, 200 us or more. With a longer `spin`, a
-    /// sleep is long only if it takes at least that long, and workers search after every shorter one.
-    ///
-    /// Unless `spin` is zero, a worker that has had a job and has not slept yet searches for 50 us, if that is longer
-    /// than `spin`; after a single job only if that ended within 200 us of the worker's start. Where there is a core
-    /// for each of the pool's threads, it does so even while others search, and searches once more when the pool is
-    /// closed.
-    ///
-    /// In the work-stealing pool and the dispatcher, a worker naps for 50 to 500 us if it was woken for a job that was
-    /// alone in the queue of the worker that spawned it, and came too late for it. During the nap such jobs wake no
-    /// worker. So if the worker that spawned one blocks meanwhile, that job may wait until the nap ends. In a subpool
-    /// of a dispatcher, so may a job from outside that comes as the nap begins.
+    /// [budget]: https://github.com/Bathtor/rust-executors/blob/master/docs/contract.md#the-spin-budget
     Park {
         /// How long to search. With zero, workers always sleep at once; more than a few microseconds costs CPU time at
         /// the end of each burst and gains little.

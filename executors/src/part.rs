@@ -20,7 +20,7 @@ mod joiners;
 mod model;
 
 use crate::{
-    asymmetric_fence::{self, Recalled},
+    asymmetric_fence,
     containment::{Contained, contain, discard, guard},
     local,
     source::queue::{
@@ -392,7 +392,7 @@ impl Forks {
         let spares_fence = !self.is_open();
         self.has_parts()
             || spares_fence && {
-                asymmetric_fence::end_recalls(self.recall().iter().map(|stack| stack as &dyn Recalled));
+                self.recall().iter().for_each(asymmetric_fence::end_recall);
                 self.has_parts()
             }
     }

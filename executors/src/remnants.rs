@@ -3,11 +3,11 @@
 //!
 //! Many libraries wake a future while they hold a lock which the destructor of the waiting future takes, too: channels
 //! of `async-channel`, `futures::lock::Mutex`, `Shared`. On the thread that wakes it, that destructor would wait for
-//! ever. So a thread is started for it, and ends when there is nothing more. What comes while all such threads are in
-//! a destructor, which may block, gets a further one, up to a limit. What a destructor leaves itself waits until that
+//! ever. So a thread is started for it, and ends when there is nothing more. If all such threads are in destructors,
+//! which may block, what comes then starts one more, up to a limit. What a destructor leaves itself waits until that
 //! has ended: so a chain of futures each of which wakes the next one takes neither stack nor threads.
 
-use crate::{containment::discard, detached, job::Job};
+use crate::{containment::discard, daemon, job::Job};
 use std::{
     cell::Cell,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -61,7 +61,7 @@ pub(crate) fn drop_elsewhere(step: impl FnOnce() + Send + 'static) {
 
 /// Starts a thread that has been counted. Returns whether it comes.
 fn start_thread() -> bool {
-    detached::spawn("executors-remnants", Some(STACK_BYTES), serve).is_ok()
+    daemon::spawn("executors-remnants", Some(STACK_BYTES), serve).is_ok()
 }
 
 /// Drops all that there are, until there are no more. The thread has been counted.

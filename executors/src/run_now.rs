@@ -22,14 +22,14 @@
 mod model;
 
 use crate::{
-    backing::Backing,
+    backing::{Backing, impl_pool},
     bell::{self, Bell},
     containment::{self, contain, discard_payload},
     error::{Rejected, ShutdownReport},
     job::Job,
     local::{self, Attendant, PoolId, Post},
     meter::Exporter,
-    pool::{Stats, impl_pool},
+    pool::Stats,
     sync::{
         atomic::{
             AtomicBool, AtomicU64, AtomicUsize,

@@ -39,13 +39,16 @@ pub(crate) enum Whom {
 
 /// How jobs are stored, found and shared among workers.
 ///
-/// Every job given to a source comes out exactly once. (So do the [parts](Self::parts) of running jobs that a source
-/// may have: a search by a worker with a seat returns them as if they were jobs; a worker without one is told of them,
-/// but cannot get them.) A source may choose the order, and may keep jobs at workers; but a job that is in the source,
-/// wherever it is, must be found by any worker's [`search`](Self::search) and seen by [`has_jobs`](Self::has_jobs),
-/// unless it is withheld or only its owner may run it ([`Whom::Owner`], or [`Whom::Nobody`] if the owner has put it in
-/// itself). The search of a worker without a seat of its own finds all jobs in any case. (A source may keep jobs where
-/// only such a worker looks, because there is such a worker only when the others have left, or are about to.)
+/// A source may choose the order of jobs, and may keep them at workers. What it has to hold:
+///
+/// - Every job given to it comes out exactly once.
+/// - A job that is in it, wherever that is, is found by any worker's [`search`](Self::search) and seen by
+///   [`has_jobs`](Self::has_jobs): unless it is withheld, or only its owner may run it ([`Whom::Owner`], or
+///   [`Whom::Nobody`] if the owner has put it in itself).
+/// - A worker without a seat of its own finds all jobs in any case. There may be jobs where only such a worker looks:
+///   there is one only when the others have left, or are about to.
+/// - The [parts](Self::parts) of running jobs, if it has any, come out exactly once, too: by a search of a worker with
+///   a seat, as if they were jobs. A worker without one is told of them, but cannot get them.
 ///
 /// The methods without a default are those for storage, and all that a queue shared by all workers needs.
 pub(crate) trait Source: Send + Sync + 'static {

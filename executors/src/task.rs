@@ -235,7 +235,7 @@ impl<T> TaskHandle<T> {
             return Some(result);
         }
         let (mut courtesy, mut now) = (Courtesy::new(), Instant::now());
-        while courtesy.is_due(now, deadline) {
+        while courtesy.grants_yield(now, deadline) {
             now = courtesy.yields(now);
             if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
                 courtesy.has_come();
@@ -426,8 +426,8 @@ fn wake(waiter: Option<Waker>) {
 
 /// [`wake`] for a task that was dropped.
 ///
-/// The waker may be that of a future of a pool that is over: waking it drops the future there and then, with the task
-/// whose work it is, and so on along a chain of any length.
+/// The waker may be that of another executor, which drops the future there and then, with the task whose work it is,
+/// and so on along a chain of any length.
 fn wake_after_drop(waiter: Option<Waker>) {
     let Some(waiter) = waiter else { return };
     trampoline::run(&TO_BE_WOKEN, waiter, |waiter| wake(Some(waiter)));

@@ -33,11 +33,11 @@ mod worker;
 mod wrapped;
 
 use crate::{
+    backing::{impl_futures_executor, impl_pool},
     builder::{Build, Builder, sealed::Recipe},
     containment::contain,
     error::{BuildError, BuildErrorKind, message_of},
     options::{Options, Placement, without_nul},
-    pool::{impl_futures_executor, impl_pool},
 };
 use handle::Handle;
 use std::io;

@@ -2,22 +2,20 @@
 
 use super::{BurstError, WhenBusy};
 use crate::{
-    backing::{Backing, impl_backing_by_crew},
-    crew,
+    crew::{self, Front},
     error::Rejected,
-    futures_executor::JoinHandle,
     job::{Closure, Job},
     mailbox::{Claim, Mailboxes},
     parker::{DynamicThreadData, StaticParker},
     source::mail::MailSource,
 };
-use std::{fmt, future::Future};
+use std::fmt;
 
 pub(super) type CrewHandle<const GROWS: bool> = crew::Handle<MailSource<GROWS>, StaticParker<DynamicThreadData>>;
 
 #[derive(Clone)]
 pub(super) struct Handle<const GROWS: bool> {
-    crew: CrewHandle<GROWS>,
+    pub(super) crew: CrewHandle<GROWS>,
     when_busy: WhenBusy,
 }
 
@@ -26,24 +24,8 @@ impl<const GROWS: bool> Handle<GROWS> {
         Handle { crew, when_busy }
     }
 
-    pub(super) fn crew(&self) -> &CrewHandle<GROWS> {
-        &self.crew
-    }
-
     pub(super) fn boxes(&self) -> &Mailboxes<Job> {
         self.crew.source().boxes()
-    }
-
-    pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        self.crew.spawn(future)
-    }
-
-    pub(super) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.crew.spawn_detached(future);
-    }
-
-    fn ring(&self) {
-        self.boxes().ring();
     }
 
     /// Deals `value` to a worker, in the form that `wrap` gives it.
@@ -85,32 +67,30 @@ impl<const GROWS: bool> Handle<GROWS> {
     }
 }
 
-impl<const GROWS: bool> Backing for Handle<GROWS> {
-    impl_backing_by_crew!();
+impl<const GROWS: bool> Front for Handle<GROWS> {
+    type Source = MailSource<GROWS>;
+    type Parker = StaticParker<DynamicThreadData>;
 
     const WHEN_FULL: &str = "has no idle worker";
 
+    fn crew(&self) -> &CrewHandle<GROWS> {
+        &self.crew
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.when_busy != WhenBusy::Queue
+    }
+
     #[inline]
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+    fn accept<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
         self.offer(closure, |closure| closure).map_err(|error| match error {
             BurstError::Closed(closure) => Rejected::Closed(closure),
             BurstError::Busy(closure) | BurstError::NoWorkers(closure) => Rejected::Full(closure),
         })
     }
 
-    fn may_be_full(&self) -> bool {
-        self.when_busy != WhenBusy::Queue && self.crew.is_open()
-    }
-
-    fn execute_batch<I>(&self, closures: I) -> usize
-    where
-        I: IntoIterator,
-        I::Item: FnOnce() + Send + 'static,
-    {
-        match self.when_busy {
-            WhenBusy::Queue => self.crew.execute_batch(closures),
-            WhenBusy::Refuse | WhenBusy::Block { .. } => self.admit_each(closures),
-        }
+    fn ring(&self) {
+        self.boxes().ring();
     }
 }
 

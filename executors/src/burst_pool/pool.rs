@@ -227,7 +227,7 @@ impl<T: Send + 'static> BurstPool<T> {
     /// ```
     pub fn try_spawn<F: FnMut(T) + Send + 'static>(&mut self, handler: F) -> Result<(), BuildError> {
         let handler: Handler<T> = Contained::new(Box::new(handler));
-        let (crew, boxes) = (self.handle.crew(), self.handle.boxes());
+        let (crew, boxes) = (&self.handle.crew, self.handle.boxes());
         if crew.is_closed_to_caller() {
             return Err(BuildErrorKind::ClosedToWorkers.into());
         }
@@ -236,7 +236,7 @@ impl<T: Send + 'static> BurstPool<T> {
         }
         let mut place = None;
         let equip = |seat| self.team.equip(*place.insert(seat), handler);
-        if let Err(refused) = crew.hire(equip) {
+        if let Err(refused) = crew.seat_one(equip) {
             if let Some(seat) = place {
                 self.team.strip(seat);
             }

@@ -177,8 +177,8 @@ where
         if !self.parker.go_on() {
             return true;
         }
-        // As in `Worker::see_to_the_rest`: a thread that has relied on this one has spared a call. No recall is made,
-        // because a worker that is called looks for what a spared fence hides.
+        // As in `Worker::call_for_overlooked`: a thread that has relied on this one has spared a call. No recall is
+        // made, because a worker that is called looks for what a spared fence hides.
         fence(SeqCst);
         !self.source.spares_fences(None) && !self.source.has_jobs()
     }

@@ -102,7 +102,7 @@ where
         // Keeps the two looks in this order, whatever the orderings of the source's loads. It pairs with no fence, but
         // with the Release by which a worker stores that its job is gone: that worker has changed the roll before.
         fence(SeqCst);
-        self.life.active() == 0
+        self.life.roll.read().active() == 0
     }
 
     /// Counts out a worker, or a thread that has done a worker's work, when it has found nothing more to do.

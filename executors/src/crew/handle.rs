@@ -2,7 +2,7 @@
 
 use super::{Crew, Setup, delivery::Admission, holds::Hold, site::CrewSite, stakes::Stake};
 use crate::{
-    backing::Backing,
+    backing::{Backing, Polls},
     errand,
     error::{BuildError, Rejected, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
@@ -74,7 +74,7 @@ where
         crew.grow(crew.terms.core);
         // A hire on which a submitter has counted may have come too late. (If others are hired instead, the thread that
         // does so looks after this.)
-        if crew.life.roll().live() < crew.terms.core && crew.source.len() > 0 {
+        if crew.life.roll.read().live() < crew.terms.core && crew.source.len() > 0 {
             crew.check_for_late_jobs();
         }
     }
@@ -112,8 +112,8 @@ where
         }
     }
 
-    /// Hires one more worker, however many there are, after telling `prepare` its seat.
-    pub(crate) fn hire(&self, prepare: impl FnOnce(usize)) -> Result<(), BuildError> {
+    /// Starts one more worker, however many there are, after telling `prepare` its seat.
+    pub(crate) fn seat_one(&self, prepare: impl FnOnce(usize)) -> Result<(), BuildError> {
         debug_assert!(S::ELASTIC);
         self.crew().seat_one(prepare).map_err(|error| error.into_build_error(None))
     }
@@ -161,7 +161,7 @@ where
     pub(crate) fn workers(&self) -> (usize, usize) {
         let life = &self.crew().life;
         // A worker that leaves at the end does not resign: only its thread is counted out.
-        let (roll, threads) = (life.roll(), life.threads());
+        let (roll, threads) = (life.roll.read(), life.threads());
         (roll.live().min(threads), roll.idle().min(threads))
     }
 
@@ -187,18 +187,6 @@ where
             // pairs with its submitter's.)
             crew.discard_backlog();
         }
-    }
-
-    pub(crate) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let (crew, to) = (Hold::clone(&self.crew), self.to);
-        let put = move |runnable, by| crew.deliver_step(to, step(runnable), by);
-        let (runnable, handle) = spawn_task(future, put);
-        self.execute(step(runnable));
-        handle
-    }
-
-    pub(crate) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.execute(errand::first_step(future, CrewSite { crew: Hold::clone(&self.crew), to: self.to }));
     }
 }
 
@@ -264,6 +252,24 @@ where
 
     fn max_workers(&self) -> usize {
         self.crew().terms.max
+    }
+}
+
+impl<S, P> Polls for Handle<S, P>
+where
+    S: Source,
+    P: Parker + 'static,
+{
+    fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        let (crew, to) = (Hold::clone(&self.crew), self.to);
+        let put = move |runnable, by| crew.deliver_step(to, step(runnable), by);
+        let (runnable, handle) = spawn_task(future, put);
+        self.execute(step(runnable));
+        handle
+    }
+
+    fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.execute(errand::first_step(future, CrewSite { crew: Hold::clone(&self.crew), to: self.to }));
     }
 }
 

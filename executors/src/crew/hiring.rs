@@ -28,7 +28,7 @@ where
     /// Whether more workers can be hired. Relies on a fence between the reason for asking and this.
     #[inline]
     pub(super) fn may_grow(&self) -> bool {
-        self.terms.have_room(self.life.roll())
+        self.terms.have_room(self.life.roll.read())
     }
 
     /// Hires `for_core` workers until the core is full, and beyond it as many as waiting jobs make due.
@@ -39,8 +39,8 @@ where
         let Crew { life, source, terms, .. } = self;
         let jobs = || source.len();
         // Asked twice, so that the back-off is locked only if a worker is due.
-        let is_due = |fill_core| terms.want_more(life.roll(), jobs, fill_core) && !self.is_backing_off();
-        let hire = |fill_core| is_due(fill_core) && life.hire(terms, jobs, fill_core) && self.start_hired();
+        let is_due = |fill_core| terms.want_more(life.roll.read(), jobs, fill_core) && !self.is_backing_off();
+        let hire = |fill_core| is_due(fill_core) && terms.hire(&life.roll, jobs, fill_core) && self.start_hired();
         if (0..for_core).all(|_| hire(true)) {
             while hire(false) {}
         }
@@ -54,7 +54,7 @@ where
                 return true;
             }
             Err(SpawnError::Over) => {
-                self.life.cancel_hire();
+                self.life.roll.cancel_hire();
                 // A submitter may have counted on this hire when the crew was not over yet. Pairs with its S2, as in
                 // `go_on_without`: it has read the roll before this changed it, so its job is seen after this, where
                 // each caller looks for late jobs.
@@ -69,7 +69,7 @@ where
     /// Whether no thread is asked for, because some have been refused, and a worker is there for the job: as if the
     /// limit were reached.
     fn is_backing_off(&self) -> bool {
-        self.life.roll().live() > 0 && self.backoff().holds()
+        self.life.roll.read().live() > 0 && self.backoff().holds()
     }
 
     /// The next worker that is due is asked for, whatever was refused before.
@@ -85,7 +85,7 @@ where
     /// thread does their work.
     #[cold]
     fn go_on_without(&self, refused: &dyn Display) {
-        let left = self.life.cancel_hire().live();
+        let left = self.life.roll.cancel_hire().live();
         self.backoff().count_refusal();
         tell(|| log::error!("{} goes on with {left} threads, as one more was refused: {refused}", self.name()));
         // After the change of the roll, as in any other step of `elastic_pool/README.md`: a submitter that has counted

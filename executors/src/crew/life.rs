@@ -3,10 +3,7 @@
 #[cfg(all(test, executors_loom))]
 mod model;
 
-use super::{
-    roll::{Roll, RollWord},
-    staff::Terms,
-};
+use super::{roll::RollWord, staff::Terms};
 use crate::{
     apart::Apart,
     bell::{self, Bell},
@@ -27,7 +24,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Life {
     /// [`CLOSED`], [`DISCARDING`], [`OVER`]. Written by closing and ending only, read by every submit.
     phase: Apart<AtomicU8>,
-    roll: Apart<RollWord>,
+    /// Its workers. A thread is counted out [here](Life::become_idle), so that those who wait for that are told.
+    pub(super) roll: Apart<RollWord>,
     /// Threads that have been started and have not signed off.
     threads: AtomicUsize,
     /// Rung when the last active worker becomes idle.
@@ -106,23 +104,6 @@ impl Life {
         ended
     }
 
-    #[inline]
-    pub(super) fn roll(&self) -> Roll {
-        self.roll.read()
-    }
-
-    pub(super) fn active(&self) -> usize {
-        self.roll().active()
-    }
-
-    pub(super) fn become_active(&self) {
-        self.roll.become_active();
-    }
-
-    pub(super) fn become_busy(&self) {
-        self.roll.become_busy();
-    }
-
     /// Counts out a thread that has nothing to do, after a check whether there is `nothing_left` for others either.
     pub(super) fn become_idle(&self, busy: bool, nothing_left: impl FnOnce() -> bool) {
         // If others stay active, no waiter's condition is met: then neither the lock nor the check is needed while a
@@ -138,16 +119,6 @@ impl Life {
         self.idle.is_awaited()
     }
 
-    /// Counts one more worker, if its `terms` make that due for the number of waiting `jobs`. Returns whether it did.
-    pub(super) fn hire(&self, terms: &Terms, jobs: impl Fn() -> usize, fill_core: bool) -> bool {
-        terms.hire(&self.roll, jobs, fill_core)
-    }
-
-    /// The thread of a worker that was hired does not come. Returns the roll without it.
-    pub(super) fn cancel_hire(&self) -> Roll {
-        self.roll.cancel_hire()
-    }
-
     /// An active worker that is not needed for the core counts itself out, as in [`become_idle`](Self::become_idle).
     /// Returns whether it did.
     pub(super) fn resign(&self, terms: &Terms, nothing_left: impl FnOnce() -> bool) -> bool {
@@ -157,15 +128,6 @@ impl Life {
             without.is_some_and(|roll| roll.active() == 0)
         });
         without.is_some()
-    }
-
-    /// The job of a worker blocks, until [`go_on`](Self::go_on).
-    pub(super) fn block(&self) {
-        self.roll.block();
-    }
-
-    pub(super) fn go_on(&self) {
-        self.roll.go_on();
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -184,7 +146,7 @@ impl Life {
 
     /// The same where the end may have been declared: if it has, returns false, and the thread must not be started.
     /// Otherwise threads that wait for the end wait for this one, too.
-    pub(super) fn thread_may_start(&self) -> bool {
+    pub(super) fn admits_thread(&self) -> bool {
         // Counted first: `await_end` reads the end and then the count, so one of us sees the other.
         self.thread_starts();
         let may_start = !self.is_over();

@@ -82,7 +82,7 @@ fn see_off(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
 fn see_end(crew: Handle<impl Source, impl Parker + Debug + 'static>) {
     let report = crew.shutdown_timeout(Duration::MAX).unwrap();
     assert_eq!((report.running, report.queued), (0, 0));
-    assert_eq!(crew.crew().life.active(), 0);
+    assert_eq!(crew.crew().life.roll.read().active(), 0);
     let parker = format!("{:?}", crew.crew().parker);
     let [sets, empty_sets] =
         ["sleeping", "sleeping: 0, called: 0, looking: 0"].map(|text| parker.matches(text).count());

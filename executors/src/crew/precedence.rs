@@ -14,7 +14,7 @@
 //! What this gains is in `docs/results/waking.md`, "A submitter that lets its worker go first".
 
 use crate::{
-    courtesy::{self, ABSTINENCE, LONG_WAIT, LONGEST_CALL},
+    courtesy::{self, LONG_WAIT, LONGEST_CALL},
     sync::thread,
 };
 use std::{
@@ -31,10 +31,6 @@ const SMALL_BURST: u64 = 4;
 /// How many times precedence is given in one burst. Each time is followed by a job that calls no worker, because the
 /// worker has just been there.
 const TIMES: u32 = 2;
-
-/// A submitter that was late gives none for this many times as long, so that at most a thousandth of the time is lost;
-/// for no longer than other threads abstain from yields.
-const CAUTION: u32 = 1000;
 
 /// What the bursts of a pool have taught.
 pub(super) struct Precedence {
@@ -79,10 +75,11 @@ impl Precedence {
             Err(TryLockError::WouldBlock) => return None, // one at a time
         };
         let now = Instant::now();
-        self.is_due(&mut past, now).then_some(Claim { past, now })
+        self.takes_turn(&mut past, now).then_some(Claim { past, now })
     }
 
-    fn is_due(&self, past: &mut Past, now: Instant) -> bool {
+    /// Whether it is given once more in this burst, which may be a new one.
+    fn takes_turn(&self, past: &mut Past, now: Instant) -> bool {
         if let Some(is_due) = is_due_in_model() {
             return is_due;
         }
@@ -128,7 +125,7 @@ impl Claim<'_> {
         let end = Instant::now();
         let took = end.saturating_duration_since(self.now);
         if took > LONGEST_CALL {
-            self.past.abstains = end.checked_add(took.saturating_mul(CAUTION).min(ABSTINENCE));
+            self.past.abstains = end.checked_add(courtesy::usual_abstinence(took));
         }
     }
 }
@@ -197,9 +194,11 @@ mod tests {
             Claim { past: precedence.past(), now: ago(took) }.give();
             precedence.past().abstains.expect("it was late").saturating_duration_since(Instant::now())
         };
-        assert!(late(ABSTINENCE / 1000 / 2) > ABSTINENCE / 4, "a thousand times as long");
+        assert!(
+            late(Duration::from_millis(5)) > Duration::from_secs(2),
+            "as long as other threads abstain from yields"
+        );
         assert!(precedence.claim().is_none());
-        assert!(late(ABSTINENCE) <= ABSTINENCE);
         precedence.past().abstains = Some(Instant::now());
         assert!(precedence.claim().is_some(), "it is over after some time");
     }

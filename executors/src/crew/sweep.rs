@@ -57,7 +57,7 @@ where
     fn discard(&self, jobs: impl Iterator<Item = Job>, drop: impl Fn(Job)) -> usize {
         let attendant = Dropper { crew: self, is_dropping: Cell::new(false) };
         let sweep = || {
-            self.life.become_active();
+            self.life.roll.become_active();
             let drop_one = |job| {
                 attendant.is_dropping.set(true);
                 self.discarded.fetch_add(1, Relaxed);

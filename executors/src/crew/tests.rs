@@ -200,7 +200,7 @@ fn what_a_late_job_submits_to_two_subpools_runs() {
 fn a_child_of_a_late_job_that_its_submitter_runs_runs_too() {
     let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
     let crew = Crew::new(setup_of(terms, 0..0, SharedSource::new(), Options::new()));
-    assert!(crew.life.hire(&terms, || 0, true), "a worker that leaves at the end stays on the roll");
+    assert!(terms.hire(&crew.life.roll, || 0, true), "a worker that leaves at the end stays on the roll");
     crew.close();
     assert!(crew.end_if_due());
     let (late, child) = parent();
@@ -263,7 +263,7 @@ fn what_a_recorder_submits_at_the_end_of_a_late_shift_runs() {
 fn what_a_recorder_submits_after_a_job_that_its_submitter_runs_runs_too() {
     let terms = Terms { core: 1, max: 1, only_replaces: false, keep_alive: Duration::MAX };
     let crew = Crew::new(setup_of(terms, 0..0, SharedSource::new(), Options::new()));
-    assert!(crew.life.hire(&terms, || 0, true), "a worker that leaves at the end stays on the roll");
+    assert!(terms.hire(&crew.life.roll, || 0, true), "a worker that leaves at the end stays on the roll");
     crew.close();
     assert!(crew.end_if_due());
     with_job_of_recorder(&crew, || crew.stand_in(|worker| worker.run_once(Job::new(|| ()))));
@@ -295,7 +295,7 @@ fn no_worker_is_hired_after_the_end() {
     crew.close();
     assert!(crew.end_if_due());
     crew.grow(1);
-    assert_eq!((crew.life.roll().live(), crew.life.threads()), (0, 0));
+    assert_eq!((crew.life.roll.read().live(), crew.life.threads()), (0, 0));
     drop(crew);
     assert!(called.recv().is_err(), "no hook is called");
 }

@@ -105,7 +105,7 @@ where
     /// returned. Returns what the caller has to drop when it holds no lock, see
     /// [`spawn_expected`](Self::spawn_expected).
     pub(super) fn spawn_worker(self: &Arc<Self>, seat: usize) -> Result<Option<Arc<Outset>>, SpawnError> {
-        if self.life.thread_may_start() {
+        if self.life.admits_thread() {
             self.spawn_expected(self.expect_worker(), seat, Self::run_worker)
         } else {
             Err(SpawnError::Over)
@@ -117,7 +117,7 @@ where
     fn expect_worker(&self) -> bool {
         let has_hook = self.options.on_start.is_some();
         if has_hook {
-            self.life.become_active();
+            self.life.roll.become_active();
         }
         has_hook
     }

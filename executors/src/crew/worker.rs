@@ -1,6 +1,8 @@
 //! One worker: the loop, and what a job may ask of it.
 
+mod finding;
 mod idling;
+mod looking;
 
 use super::{Crew, account::Account, fairness::FairnessCounter, outlook::Outlook, pace::Pace};
 use crate::{
@@ -16,7 +18,17 @@ use crate::{
         fence,
     },
 };
-use std::{any::Any, cell::Cell};
+use std::{any::Any, cell::Cell, time::Instant};
+
+/// What a worker counts as on the [roll](super::roll).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Duty {
+    Idle,
+    Active,
+    /// Active, and it has found a job since it was idle. Only where that matters, see `elastic_pool/README.md`;
+    /// elsewhere it stays `Active`.
+    Busy,
+}
 
 pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     crew: &'a Crew<S, P>,
@@ -28,11 +40,9 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     fairness: FairnessCounter,
     outlook: Outlook,
     pace: Pace,
-    /// Whether it counts as active.
-    active: Cell<bool>,
-    /// Whether it counts as busy: it has found a job since it was idle. Only where that matters, see
-    /// `elastic_pool/README.md`.
-    busy: Cell<bool>,
+    duty: Cell<Duty>,
+    /// Since it last ran out of jobs: when it may leave, if it may.
+    stays_until: Cell<Option<Instant>>,
     /// How many calls of `blocking` its job is in.
     blocked: Cell<usize>,
     /// Whether it has run its last job: what is put into its own queue from now on would never run.
@@ -66,8 +76,8 @@ where
             fairness: FairnessCounter::new(crew.fairness),
             outlook: Outlook::default(),
             pace: Pace::default(),
-            active: Cell::new(false),
-            busy: Cell::new(false),
+            duty: Cell::new(Duty::Idle),
+            stays_until: Cell::new(None),
             blocked: Cell::new(0),
             leaving: Cell::new(false),
             is_stranger: own_seat.is_none(),
@@ -78,7 +88,7 @@ where
     pub(super) fn work(self) {
         self.crew.time_slice.ask();
         // Where there is a start hook, the starter has counted this worker as active: see `expect_worker`.
-        self.active.set(self.crew.options.on_start.is_some());
+        self.duty.set(if self.crew.options.on_start.is_some() { Duty::Active } else { Duty::Idle });
         self.crew.cold.arrived(self.seat);
         if let Err(payload) = contain(|| self.crew.parker.init(self.seat)) {
             discard_payload(payload);
@@ -152,7 +162,7 @@ where
         // Pairs with the fence of a worker that has seen the end, in `run_what_is_left`: either that worker sees what
         // was submitted here, or we see the end.
         fence(SeqCst);
-        life.roll().live() == 0 || life.is_over()
+        life.roll.read().live() == 0 || life.is_over()
     }
 
     /// Surrounds the loop with all that is the same for every worker. The loop has to become idle before it ends.
@@ -162,7 +172,7 @@ where
                 // The hook may take long: a submitter that has left a job to this worker needs another. If the parker
                 // panics over that, the hook is called all the same: otherwise the stop hook would be called without
                 // it.
-                guard(|| self.see_to_the_rest(true));
+                guard(|| self.call_for_overlooked(true));
                 self.call_hook(self.crew.options.on_start.as_ref());
             } else {
                 self.become_active();
@@ -180,7 +190,7 @@ where
     #[cold]
     fn falls_out(&self) {
         tell(|| log::error!("{} goes on without worker {}: its parker panicked.", self.crew.name(), self.seat));
-        if self.active.get() {
+        if self.duty.get() != Duty::Idle {
             self.become_idle();
         }
         // The parker may still list this worker as a sleeper, and call it instead of one that can come: `init` and
@@ -190,7 +200,7 @@ where
             self.crew.parker.init(self.seat);
             self.crew.parker.leave(self.seat);
         });
-        guard(|| self.see_to_the_rest(true));
+        guard(|| self.call_for_overlooked(true));
         guard(|| {
             // There may be no other worker to do so.
             if self.crew.life.is_discarding() {
@@ -279,10 +289,10 @@ where
     /// The worker has taken a job. A submitter that counted on it until now needs another: step T2 in
     /// `elastic_pool/README.md`.
     fn become_busy(&self) {
-        if !self.crew.hires() || self.busy.replace(true) {
+        if !self.crew.hires() || self.duty.replace(Duty::Busy) == Duty::Busy {
             return;
         }
-        self.crew.life.become_busy();
+        self.crew.life.roll.become_busy();
         // Pairs with S2 of a submitter: either that one does not count on us, or we see its job.
         fence(SeqCst);
         if self.crew.may_grow() {
@@ -291,15 +301,14 @@ where
     }
 
     fn become_active(&self) {
-        self.crew.life.become_active();
-        self.active.set(true);
+        self.crew.life.roll.become_active();
+        self.duty.set(Duty::Active);
     }
 
     fn become_idle(&self) {
         self.meter.work_ends();
         self.account.settle();
-        self.active.set(false);
-        self.crew.become_idle(self.busy.take());
+        self.crew.become_idle(self.duty.replace(Duty::Idle) == Duty::Busy);
     }
 
     fn search(&self) -> Option<Job> {
@@ -362,8 +371,8 @@ where
 
     fn blocks(&self) {
         self.blocked.update(|calls| calls + 1);
-        if self.busy.get() && self.blocked.get() == 1 {
-            self.crew.life.block();
+        if self.duty.get() == Duty::Busy && self.blocked.get() == 1 {
+            self.crew.life.roll.block();
             // Pairs with S2 of a submitter: either that one sees that there is room, or we see its job.
             fence(SeqCst);
             self.crew.grow(0);
@@ -372,8 +381,8 @@ where
 
     fn goes_on(&self) {
         self.blocked.update(|calls| calls - 1);
-        if self.busy.get() && self.blocked.get() == 0 {
-            self.crew.life.go_on();
+        if self.duty.get() == Duty::Busy && self.blocked.get() == 0 {
+            self.crew.life.roll.go_on();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{CrewHandle, LimitError, Priority};
 use crate::{
-    pool::{impl_futures_executor, impl_pool},
+    backing::{impl_futures_executor, impl_pool},
     source::dispatch::Reading,
 };
 use std::fmt;

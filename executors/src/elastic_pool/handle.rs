@@ -8,10 +8,9 @@ use super::{
     semaphore::{Semaphore, Slot},
 };
 use crate::{
-    backing::{Backing, HUGE, impl_backing_by_crew},
-    crew::{self, Setup, Terms},
+    backing::{Backing, HUGE},
+    crew::{self, Front, Setup, Terms},
     error::Rejected,
-    futures_executor::JoinHandle,
     job::Closure,
     options::Options,
     parker::{self, DynamicThreadData, StaticParker},
@@ -20,7 +19,7 @@ use crate::{
         shared::{SharedSource, Worth},
     },
 };
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 pub(super) type CrewHandle = crew::Handle<SharedSource, StaticParker<DynamicThreadData>>;
 
@@ -30,7 +29,7 @@ const NEXT_LOOK: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
-    crew: CrewHandle,
+    pub(super) crew: CrewHandle,
     /// `None` if every job is admitted. Behind a pointer, because jobs own handles, and only small ones need no
     /// allocation.
     bound: Option<Arc<Bound>>,
@@ -66,70 +65,74 @@ impl Handle {
         Handle { crew, bound }
     }
 
-    pub(super) fn crew(&self) -> &CrewHandle {
-        &self.crew
-    }
-
-    pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        self.crew.spawn(future)
-    }
-
-    pub(super) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.crew.spawn_detached(future);
-    }
-
-    fn ring(&self) {
-        if let Some(bound) = &self.bound {
-            bound.semaphore.ring();
-        }
-    }
-
-    fn admit_at<F>(&self, Bound { semaphore, saturation }: &Bound, mut closure: F) -> Result<(), Rejected<F>>
+    fn admit_at<F>(&self, bound: &Bound, closure: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce() + Send + 'static,
     {
-        let slot = loop {
-            // First, because a slot that is taken is for a job that is admitted.
-            if self.crew.is_closed_to_caller() {
-                return Err(Rejected::Closed(closure));
-            }
-            if let Some(slot) = semaphore.take() {
-                break slot;
-            }
-            match *saturation {
-                Saturation::Queue | Saturation::Refuse { .. } => return Err(Rejected::Full(closure)),
-                Saturation::RunOnCaller { .. } => return self.crew.run_here(closure).map_err(Rejected::Closed),
-                // The room that others may wait for is made on this thread, after the job that it runs now.
-                Saturation::Block { .. } if self.crew.caller_stands_in() => {
-                    return self.crew.run_here(closure).map_err(Rejected::Closed);
-                }
-                Saturation::Block { timeout, .. } => {
-                    match semaphore.take_within(timeout, || self.crew.is_closed_to_caller()) {
-                        Some(slot) => break slot,
-                        None if self.crew.is_closed_to_caller() => return Err(Rejected::Closed(closure)),
-                        None => return Err(Rejected::Full(closure)),
-                    }
-                }
-                Saturation::DiscardOldest { .. } => {
-                    match self.replace_oldest(semaphore, closure) {
-                        Ok(()) => return Ok(()),
-                        Err(same) => closure = same,
-                    }
-                    // No job waits. Either another submitter has a slot and has not put its job in yet, which rings no
-                    // bell; or threads that run jobs in place of refused threads have slots, too, perhaps for long.
-                    // Such a thread runs the new job itself here, as it does where there is room, because others may
-                    // wait for the slot that it has.
-                    if self.crew.caller_stands_in() {
-                        return self.crew.run_here(closure).map_err(Rejected::Closed);
-                    }
-                    if let Some(slot) = semaphore.take_within(Some(NEXT_LOOK), || self.crew.is_closed_to_caller()) {
-                        break slot;
-                    }
-                }
-            }
-        };
+        // First, because a slot that is taken is for a job that is admitted.
+        if self.crew.is_closed_to_caller() {
+            return Err(Rejected::Closed(closure));
+        }
+        match bound.semaphore.take() {
+            Some(slot) => self.put(slot, closure),
+            None => self.admit_when_full(bound, closure),
+        }
+    }
+
+    fn put<F: FnOnce() + Send + 'static>(&self, slot: Slot, closure: F) -> Result<(), Rejected<F>> {
         self.crew.put_by(Worth::Expendable, |source| inject(source, slot, closure));
         Ok(())
+    }
+
+    fn admit_when_full<F>(&self, Bound { semaphore, saturation }: &Bound, closure: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        match *saturation {
+            Saturation::Queue | Saturation::Refuse { .. } => Err(Rejected::Full(closure)),
+            Saturation::RunOnCaller { .. } => self.crew.run_here(closure).map_err(Rejected::Closed),
+            Saturation::Block { timeout, .. } => self.wait_for_room(semaphore, timeout, closure),
+            Saturation::DiscardOldest { .. } => self.replace_oldest_or_wait(semaphore, closure),
+        }
+    }
+
+    /// Admits `closure` as soon as there is room; but a thread that runs jobs in place of refused threads runs it at
+    /// once: the room that others may wait for is made there, after the job that it runs now.
+    fn wait_for_room<F>(
+        &self,
+        semaphore: &Arc<Semaphore>,
+        timeout: Option<Duration>,
+        closure: F,
+    ) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        if self.crew.caller_stands_in() {
+            return self.crew.run_here(closure).map_err(Rejected::Closed);
+        }
+        match semaphore.take_within(timeout, || self.crew.is_closed_to_caller()) {
+            Some(slot) => self.put(slot, closure),
+            None if self.crew.is_closed_to_caller() => Err(Rejected::Closed(closure)),
+            None => Err(Rejected::Full(closure)),
+        }
+    }
+
+    /// If no job waits, either another submitter has a slot and has not put its job in yet, which rings no bell; or
+    /// threads that run jobs in place of refused threads have slots, too, perhaps for long.
+    fn replace_oldest_or_wait<F>(&self, semaphore: &Arc<Semaphore>, mut closure: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        loop {
+            match self.replace_oldest(semaphore, closure) {
+                Ok(()) => return Ok(()),
+                Err(same) => closure = same,
+            }
+            match self.wait_for_room(semaphore, Some(NEXT_LOOK), closure) {
+                Err(Rejected::Full(same)) => closure = same,
+                outcome => return outcome,
+            }
+        }
     }
 
     /// Admits `closure` in place of the job that has waited longest, which is dropped. Gives it back if none waits, or
@@ -168,29 +171,29 @@ fn inject<F: FnOnce() + Send + 'static>(source: &SharedSource, slot: Slot, closu
     source.inject(Worth::Expendable, Closure(job))
 }
 
-impl Backing for Handle {
-    impl_backing_by_crew!();
+impl Front for Handle {
+    type Source = SharedSource;
+    type Parker = StaticParker<DynamicThreadData>;
+
+    fn crew(&self) -> &CrewHandle {
+        &self.crew
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.bound.is_some()
+    }
 
     #[inline]
-    fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+    fn accept<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
         match &self.bound {
             None => self.crew.admit(closure),
             Some(bound) => self.admit_at(bound, closure),
         }
     }
 
-    fn may_be_full(&self) -> bool {
-        self.bound.is_some() && self.crew.is_open()
-    }
-
-    fn execute_batch<I>(&self, closures: I) -> usize
-    where
-        I: IntoIterator,
-        I::Item: FnOnce() + Send + 'static,
-    {
-        match self.bound {
-            None => self.crew.execute_batch(closures),
-            Some(_) => self.admit_each(closures),
+    fn ring(&self) {
+        if let Some(bound) = &self.bound {
+            bound.semaphore.ring();
         }
     }
 }

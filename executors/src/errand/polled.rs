@@ -33,9 +33,10 @@ impl Polled {
         Polling { errand, outer: CURRENT.with(|current| current.replace(this)) }
     }
 
-    /// Whether this thread just polls the future of `errand`, innermost; that has woken itself then.
+    /// To be called when the future of `errand` is woken. Returns whether that future is the one that this thread is
+    /// polling, innermost; if so, it is noted that it has woken itself.
     #[inline(always)]
-    pub(super) fn is_woken_by_itself(errand: NonNull<()>) -> bool {
+    pub(super) fn wakes_itself(errand: NonNull<()>) -> bool {
         CURRENT.with(|current| {
             let is_own = ptr::eq(current.get().errand, errand.as_ptr());
             if is_own {

@@ -29,8 +29,8 @@ impl Employer {
         EMPLOYER.with(|employer| employer.set(Some(self)));
     }
 
-    /// Whether this executor has started the calling thread; also true when that thread runs only destructors of
-    /// thread-locals any more.
+    /// Whether this executor has started the calling thread; also once that thread runs nothing but destructors of
+    /// thread-locals.
     pub(crate) fn has_employed_this_thread(self) -> bool {
         EMPLOYER.with(Cell::get) == Some(self)
     }

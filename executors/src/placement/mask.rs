@@ -32,7 +32,7 @@ impl Mask {
     }
 
     /// The cores of this mask, if there are any, on which the caller does not run now.
-    pub(super) fn elsewhere(&self) -> Option<Self> {
+    pub(crate) fn elsewhere(&self) -> Option<Self> {
         let Mask(Some(mut cores)) = *self else { return None };
         system::strike_out(&mut cores, system::core_of_this_thread()?);
         (cores != system::Cores::default()).then_some(Mask(Some(cores)))

@@ -295,15 +295,14 @@ impl Source for DispatchSource {
 
     fn pop_outside(&self, local: &DispatchLocal, period: usize, meter: &Meter) -> Option<Job> {
         let at = local.at.get();
-        let [shared, bound] = self.eligible(local, true);
-        let own = board::queue(at.level(), if local.slot.get() == 0 { 0 } else { at.subpool() });
-        let others = if local.slot.get() == 0 { shared | bound & !own } else { shared & !own | bound };
-        // If there are others, the next job is chosen by `search`, because it may need another token.
-        local.turn_is_due.set(others != 0);
-        if others == 0 {
-            local.aging.begin_period();
+        let has_others = !local.without_own(self.eligible(local, true)).is_empty();
+        // If so, the next job is chosen by `search`, because it may need another token.
+        local.turn_is_due.set(has_others);
+        if has_others {
+            return None;
         }
-        if others == 0 && at.is_stream() { self.pop_stream_outside(local, period, meter) } else { None }
+        local.aging.begin_period();
+        if at.is_stream() { self.pop_stream_outside(local, period, meter) } else { None }
     }
 
     fn search(&self, local: &DispatchLocal, meter: &Meter) -> Option<Job> {

@@ -62,11 +62,20 @@ pub(crate) fn first_found<T>(attempts: impl Iterator<Item = Result<Option<T>, Bu
     nothing
 }
 
-/// Repeats an attempt until no other thread is in its way. Such a thread mostly copies some jobs and is done, unless it
-/// is suspended.
+/// Repeats an attempt until no other thread is in its way.
 #[inline]
 pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     attempt().unwrap_or_else(|Busy| insist_again(attempt))
+}
+
+/// Waits for another thread, which mostly copies some jobs and is done, unless it is suspended.
+fn snooze(backoff: &Backoff) {
+    // A model does not spin: it has to know which thread waits.
+    if cfg!(executors_loom) {
+        thread::yield_now();
+    } else {
+        backoff.snooze();
+    }
 }
 
 /// Separate, because mostly no other thread is in the way: a worker that has just been woken finds all code cold.
@@ -75,12 +84,7 @@ pub(crate) fn insist<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
 fn insist_again<T>(mut attempt: impl FnMut() -> Result<T, Busy>) -> T {
     let backoff = Backoff::new();
     loop {
-        // A model has to know which thread waits.
-        if cfg!(executors_loom) {
-            thread::yield_now();
-        } else {
-            backoff.snooze();
-        }
+        snooze(&backoff);
         if let Ok(outcome) = attempt() {
             return outcome;
         }

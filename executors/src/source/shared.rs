@@ -40,7 +40,7 @@ pub(crate) enum Worth {
 }
 
 /// Where to look first.
-pub(crate) struct Next {
+pub(crate) struct SharedLocal {
     lane: Cell<usize>,
     /// Jobs of both kinds are taken in turn, so that neither is starved by the other.
     is_expendable: Cell<bool>,
@@ -77,22 +77,22 @@ impl SharedSource {
     }
 
     #[inline]
-    fn take_kept(&self, next: &Next, hand: &mut Hand) -> Result<(), Busy> {
-        if let Some(lane) = self.kept.take_one(next.lane.get(), hand)? {
-            next.lane.set(lane);
+    fn take_kept(&self, local: &SharedLocal, hand: &mut Hand) -> Result<(), Busy> {
+        if let Some(lane) = self.kept.take_one(local.lane.get(), hand)? {
+            local.lane.set(lane);
         }
         Ok(())
     }
 
     #[inline]
-    fn take_next(&self, next: &Next, hand: &mut Hand) -> Result<(), Busy> {
-        if self.expendable.is_none() { self.take_kept(next, hand) } else { self.take_in_turn(next, hand) }
+    fn take_next(&self, local: &SharedLocal, hand: &mut Hand) -> Result<(), Busy> {
+        if self.expendable.is_none() { self.take_kept(local, hand) } else { self.take_in_turn(local, hand) }
     }
 
-    fn take_in_turn(&self, next: &Next, hand: &mut Hand) -> Result<(), Busy> {
-        let expendable_first = next.is_expendable.replace(!next.is_expendable.get());
+    fn take_in_turn(&self, local: &SharedLocal, hand: &mut Hand) -> Result<(), Busy> {
+        let expendable_first = local.is_expendable.replace(!local.is_expendable.get());
         let mut take = |expendable| {
-            let taken = if expendable { self.take_expendable(hand) } else { self.take_kept(next, hand) };
+            let taken = if expendable { self.take_expendable(hand) } else { self.take_kept(local, hand) };
             taken.map(|()| hand.is_full())
         };
         let first = take(expendable_first);
@@ -100,9 +100,9 @@ impl SharedSource {
     }
 
     /// Takes the next job, as soon as no other thread is taking one.
-    fn pop(&self, next: &Next) -> Option<Job> {
+    fn pop(&self, local: &SharedLocal) -> Option<Job> {
         let mut hand = Hand::empty();
-        insist(|| self.take_next(next, &mut hand));
+        insist(|| self.take_next(local, &mut hand));
         hand.into_job()
     }
 }
@@ -111,11 +111,11 @@ impl Source for SharedSource {
     const ELASTIC: bool = true;
 
     type Address = Worth;
-    type Local = Next;
+    type Local = SharedLocal;
 
-    fn attach(&self, seat: Option<usize>) -> Next {
+    fn attach(&self, seat: Option<usize>) -> SharedLocal {
         let (lane, is_expendable) = (Cell::new(seat.unwrap_or(0)), Cell::new(false));
-        Next { lane, is_expendable, tenant: Tenant::new(seat) }
+        SharedLocal { lane, is_expendable, tenant: Tenant::new(seat) }
     }
 
     #[inline(always)]
@@ -128,28 +128,28 @@ impl Source for SharedSource {
     }
 
     #[inline(always)]
-    fn push(&self, _next: &Next, to: Worth, job: impl IntoJob) -> Result<Whom, Job> {
+    fn push(&self, _local: &SharedLocal, to: Worth, job: impl IntoJob) -> Result<Whom, Job> {
         Ok(self.inject(to, job))
     }
 
     #[inline]
-    fn run_next(&self, next: &Next) -> bool {
+    fn run_next(&self, local: &SharedLocal) -> bool {
         let mut hand = Hand::empty();
-        if self.tenure.admits(&next.tenant, || !self.has_jobs(), || self.taken()) {
+        if self.tenure.admits(&local.tenant, || !self.has_jobs(), || self.taken()) {
             // If another thread is there, `search` will insist.
-            let _ = self.take_next(next, &mut hand);
+            let _ = self.take_next(local, &mut hand);
         }
         hand.run()
     }
 
-    fn pop_outside(&self, next: &Next, _period: usize, _meter: &Meter) -> Option<Job> {
+    fn pop_outside(&self, local: &SharedLocal, _period: usize, _meter: &Meter) -> Option<Job> {
         // In turn, so that no lane is starved by a busy one.
-        next.lane.update(|lane| lane.wrapping_add(1));
+        local.lane.update(|lane| lane.wrapping_add(1));
         None
     }
 
-    fn search(&self, next: &Next, _meter: &Meter) -> Option<Job> {
-        self.pop(next)
+    fn search(&self, local: &SharedLocal, _meter: &Meter) -> Option<Job> {
+        self.pop(local)
     }
 
     fn take(&self) -> Option<Job> {

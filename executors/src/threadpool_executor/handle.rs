@@ -2,7 +2,7 @@
 
 use super::{LABEL, site::PoolSite, wrapped::Wrapped};
 use crate::{
-    backing::Backing,
+    backing::{Backing, Polls},
     errand,
     error::{Rejected, ShutdownReport},
     futures_executor::{JoinHandle, spawn_task, step},
@@ -27,17 +27,6 @@ pub(super) struct Handle(Arc<Wrapped>);
 impl Handle {
     pub(super) fn new(pool: ThreadPool, options: &Options) -> Self {
         Handle(Wrapped::start(pool, options))
-    }
-
-    pub(super) fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
-        let site = PoolSite::of(&self.0);
-        let (runnable, handle) = spawn_task(future, move |runnable, by| site.give(step(runnable), by));
-        self.execute(step(runnable));
-        handle
-    }
-
-    pub(super) fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.execute(errand::first_step(future, PoolSite::of(&self.0)));
     }
 }
 
@@ -115,5 +104,18 @@ impl fmt::Debug for Handle {
             .field("pool", &self.0.pool)
             .field("closed", &self.0.records.closed)
             .finish_non_exhaustive()
+    }
+}
+
+impl Polls for Handle {
+    fn spawn<R: Send + 'static>(&self, future: impl Future<Output = R> + Send + 'static) -> JoinHandle<R> {
+        let site = PoolSite::of(&self.0);
+        let (runnable, handle) = spawn_task(future, move |runnable, by| site.give(step(runnable), by));
+        self.execute(step(runnable));
+        handle
+    }
+
+    fn spawn_detached(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.execute(errand::first_step(future, PoolSite::of(&self.0)));
     }
 }

@@ -6,8 +6,7 @@
 use super::{TimerError, clock::Clock};
 use crate::{
     containment::{discard, guard},
-    detached,
-    placement::Mask,
+    daemon,
 };
 use std::{
     collections::BTreeMap,
@@ -146,13 +145,12 @@ impl Agenda {
 
     fn start(self: &Arc<Self>, page: &mut Page) -> std::io::Result<()> {
         let agenda = Arc::clone(self);
-        page.thread = Some(detached::spawn("executors-timer", None, move || agenda.run())?);
+        page.thread = Some(daemon::spawn("executors-timer", None, move || agenda.run())?);
         Ok(())
     }
 
-    /// What the thread does. The thread that starts it may be pinned; this one does not inherit that.
+    /// What the thread does.
     fn run(&self) {
-        Mask::of_main_thread().apply();
         let mut page = self.page();
         loop {
             let now = self.now();

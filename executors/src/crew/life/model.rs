@@ -22,7 +22,7 @@ fn a_late_thread_is_waited_for_or_does_not_start() {
         let submitter = thread::spawn({
             let (life, has_returned) = (Arc::clone(&life), Arc::clone(&has_returned));
             move || {
-                if life.thread_may_start() {
+                if life.admits_thread() {
                     thread::yield_now();
                     assert!(!has_returned.load(Relaxed));
                     life.thread_ended();

@@ -26,6 +26,21 @@ pub(super) struct View(u64);
 /// A set of queues: bit `level * SLOTS + slot` for each.
 pub(super) type Queues = u64;
 
+/// One thing for each of the two boards that concern a worker.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Both<T> {
+    /// For the board of the subpools that share threads.
+    pub(super) shared: T,
+    /// For that of the subpool which is bound to the worker's thread.
+    pub(super) bound: T,
+}
+
+impl Both<Queues> {
+    pub(super) fn is_empty(self) -> bool {
+        self.shared | self.bound == 0
+    }
+}
+
 const OPEN: usize = LEVELS * SLOTS;
 const ALL_SLOTS: u64 = (1 << SLOTS) - 1;
 /// Multiplied with a set of slots, it makes the set of all their queues.

@@ -3,7 +3,7 @@
 use super::{
     Address, CPU, DispatchSource, NORMAL,
     aging::next_one,
-    board::{self, Queues, SLOTS},
+    board::{self, Both, Queues, SLOTS},
     local::DispatchLocal,
 };
 use crate::source::Source;
@@ -21,18 +21,18 @@ const BOUND: usize = SLOTS;
 const STREAM: usize = SLOTS + 1;
 
 impl DispatchSource {
-    /// What the worker may take: on the board of subpools that share threads, with a bit for the stream if that may
-    /// have jobs, and on its own.
-    pub(super) fn eligible(&self, local: &DispatchLocal, stream: bool) -> [Queues; 2] {
+    /// What the worker may take; with a bit for the stream, on the board of subpools that share threads, if that is
+    /// asked for and may have jobs.
+    pub(super) fn eligible(&self, local: &DispatchLocal, stream: bool) -> Both<Queues> {
         let mut shared = 0;
         if local.shares {
             let view = self.board.view();
-            shared = view.eligible(local.slot.get());
+            shared = view.eligible(local.held.get());
             if self.streams && stream && self.may_take_stream(local) {
                 shared |= board::queue(NORMAL, CPU);
             }
         }
-        [shared, self.eligible_bound(local)]
+        Both { shared, bound: self.eligible_bound(local) }
     }
 
     #[inline]
@@ -45,7 +45,7 @@ impl DispatchSource {
     /// Whether the worker, which runs jobs of one queue, is to look for others before its next one.
     #[inline]
     pub(super) fn is_called_away(&self, local: &DispatchLocal) -> bool {
-        let [shared, bound] = &local.watch;
+        let Both { shared, bound } = &local.watch;
         // Most often there is nothing at all in those queues.
         local.turn_is_due.get()
             || local.aging.is_due()
@@ -73,8 +73,8 @@ impl DispatchSource {
     /// is over.
     #[inline(never)]
     pub(super) fn goes(&self, local: &DispatchLocal) -> bool {
-        let [shared, bound] = self.eligible(local, false);
-        let calls = shared & local.watch[0].get() | bound & local.watch[1].get();
+        let Both { shared, bound } = self.eligible(local, false);
+        let calls = shared & local.watch.shared.get() | bound & local.watch.bound.get();
         if calls & board::from_level(local.at.get().level() + 1) != 0 {
             return true;
         }
@@ -86,7 +86,7 @@ impl DispatchSource {
 
     /// Where the worker's next job comes from, if there may be one: the highest level, and there a subpool.
     pub(super) fn choose(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
-        let [shared, bound] = self.eligible(local, stream);
+        let Both { shared, bound } = self.eligible(local, stream);
         let level = board::highest_level(shared).max(board::highest_level(bound))?;
         let slots = board::at_level(shared, level) | board::at_level(bound, level) << BOUND;
         let at = local.at.get();
@@ -103,7 +103,7 @@ impl DispatchSource {
     /// Like [`choose`](Self::choose), but subpools take turns, and so do the queues in each. The stream has an
     /// additional turn for itself, because each worker has jobs of its own there.
     pub(super) fn choose_by_turn(&self, local: &DispatchLocal, stream: bool) -> Option<Choice> {
-        let [shared, bound] = self.eligible(local, stream && self.stream.has_jobs());
+        let Both { shared, bound } = self.eligible(local, stream && self.stream.has_jobs());
         let has_stream = self.streams && shared & board::queue(NORMAL, CPU) != 0;
         let slots = board::slots(shared) | u64::from(bound != 0) << BOUND | u64::from(has_stream) << STREAM;
         let turn = next_one(slots, local.turn.get())?;

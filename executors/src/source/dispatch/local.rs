@@ -1,6 +1,11 @@
 //! What a worker of a dispatcher keeps to itself: which token it holds, and what may call it away.
 
-use super::{Address, DispatchSource, NONE, aging::Aging, board::Queues, subpool::SubpoolState};
+use super::{
+    Address, DispatchSource, NONE,
+    aging::Aging,
+    board::{self, Both, Queues},
+    subpool::SubpoolState,
+};
 use crate::source::{Source, stealing::StealingLocal};
 use std::cell::Cell;
 
@@ -18,9 +23,9 @@ pub(crate) struct DispatchLocal {
     /// The subpool whose token it holds.
     pub(super) token_of: Cell<usize>,
     /// That subpool's slot as a set, if it is on the board of subpools that share threads.
-    pub(super) slot: Cell<u64>,
-    /// Which queues may call it away, on the board of subpools that share threads and on its own.
-    pub(super) watch: [Cell<Queues>; 2],
+    pub(super) held: Cell<u64>,
+    /// Which queues may call it away.
+    pub(super) watch: Both<Cell<Queues>>,
     /// Jobs that are left of its stint.
     pub(super) stint: Cell<u32>,
     /// Jobs until the stream, which had none for the worker the last time, may call it away again.
@@ -52,8 +57,8 @@ impl DispatchSource {
             is_stranger: seat.is_none(),
             at: Cell::new(self.main),
             token_of: Cell::new(NONE),
-            slot: Cell::new(0),
-            watch: [Cell::new(0), Cell::new(0)],
+            held: Cell::new(0),
+            watch: Both::default(),
             stint: Cell::new(0),
             respite: Cell::new(0),
             aging: Aging::new(self.age, self.subpools.len()),
@@ -63,5 +68,18 @@ impl DispatchSource {
             stream_was_outside: Cell::new(false),
             left_open: Cell::new(false),
         }
+    }
+}
+
+impl DispatchLocal {
+    /// `queues` without the one whose jobs the worker runs.
+    pub(super) fn without_own(&self, mut queues: Both<Queues>) -> Both<Queues> {
+        let at = self.at.get();
+        if self.held.get() == 0 {
+            queues.bound &= !board::queue(at.level(), 0);
+        } else {
+            queues.shared &= !board::queue(at.level(), at.subpool());
+        }
+        queues
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     Address, CPU, DispatchSource, NONE, STINT,
-    board::{self, LEVELS, Queues, SLOTS},
+    board::{self, Both, LEVELS, Queues, SLOTS},
     choice::Choice,
     local::DispatchLocal,
 };
@@ -114,25 +114,19 @@ impl DispatchSource {
         if local.at.replace(at) != at || local.stint.get() == 0 {
             local.stint.set(STINT);
         }
+        local.held.set(if self.is_bound(at.subpool()) { 0 } else { 1 << at.subpool() });
         // At its own level only what is not its own.
         let watched = board::from_level(at.level());
-        let others = |slot| watched & !board::queue(at.level(), slot);
-        let [shared, bound] = &local.watch;
-        if self.is_bound(at.subpool()) {
-            local.slot.set(0);
-            shared.set(if local.shares { watched } else { 0 });
-            bound.set(others(0));
-        } else {
-            local.slot.set(1 << at.subpool());
-            shared.set(others(at.subpool()));
-            bound.set(watched);
-        }
+        let shared = if local.shares { watched } else { 0 };
+        let others = local.without_own(Both { shared, bound: watched });
+        local.watch.shared.set(others.shared);
+        local.watch.bound.set(others.bound);
     }
 
     /// Gives back the token that the worker holds. Returns whether it should look for jobs once more.
     pub(super) fn leave(&self, local: &DispatchLocal) -> bool {
         let from = local.token_of.replace(NONE);
-        local.slot.set(0);
+        local.held.set(0);
         local.aging.go_on(from, NONE);
         // The look of a worker that is about to sleep includes the stream.
         from != NONE && self.give_back(local, from) && (local.is_stranger || self.entrance(from).has_eligible())

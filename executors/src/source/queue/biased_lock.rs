@@ -255,7 +255,7 @@ impl BiasedLock {
         Holder(self.holder.load(Acquire)).is_for_one()
     }
 
-    /// R1, if the lock is reserved. The result is to be [ended](crate::asymmetric_fence::end_recalls), even if another
+    /// R1, if the lock is reserved. The result is to be [ended](crate::asymmetric_fence::end_recall), even if another
     /// thread has recalled the lock: that thread may not have issued its fence yet.
     pub(super) fn recall(&self) -> Option<RecalledLock<'_>> {
         let mut holder = Holder(self.holder.load(Acquire));

@@ -33,12 +33,9 @@ use super::{Busy, biased_lock::RecalledLock, block::Block, presence::Presence};
 use crate::{
     containment::discard,
     job::{IntoJob, Job, hand::Hand, record::Record},
-    sync::{
-        atomic::Ordering::{Acquire, Relaxed},
-        thread,
-    },
+    sync::atomic::Ordering::{Acquire, Relaxed},
 };
-use crossbeam_utils::{Backoff, CachePadded};
+use crossbeam_utils::CachePadded;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 pub(crate) struct Lane {
@@ -100,7 +97,7 @@ impl Lane {
         self.back.lock.is_reserved()
     }
 
-    /// Recalls the back, if a thread has it to itself; [`end_recalls`](crate::asymmetric_fence::end_recalls) ends that.
+    /// Recalls the back, if a thread has it to itself; [`end_recall`](crate::asymmetric_fence::end_recall) ends that.
     pub(crate) fn recall(&self) -> Option<RecalledLock<'_>> {
         self.back.lock.recall()
     }
@@ -185,15 +182,5 @@ impl Drop for Lane {
                 unsafe { Block::free(block) };
             }
         }
-    }
-}
-
-/// Waits for an end that another thread holds: for some copying, unless that thread is suspended.
-pub(super) fn snooze(backoff: &Backoff) {
-    // A model does not spin.
-    if cfg!(executors_loom) || backoff.is_completed() {
-        thread::yield_now();
-    } else {
-        backoff.snooze();
     }
 }

@@ -13,7 +13,8 @@ use super::{
     Busy,
     biased_lock::RecalledLock,
     first_found,
-    lane::{Back, Lane, snooze},
+    lane::{Back, Lane},
+    snooze,
 };
 use crate::{
     asymmetric_fence,

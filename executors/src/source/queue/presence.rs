@@ -13,8 +13,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// One thread's, for as long as it lives. It is the thread's, and not the lock's: a thread that comes to a lock that is
-/// not reserved for it any more records here all the same that it is inside, before it finds out.
+/// One thread's, for as long as it lives. It is the thread's, and not the lock's: a thread records here that it is
+/// inside a lock before it finds out whether that is still reserved for it.
 ///
 /// It is never freed, because there may be a lock somewhere that was reserved for the thread when it ended. Another
 /// thread gets it then, and with it those locks: all that the former one did comes before what the latter does.

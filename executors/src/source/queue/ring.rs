@@ -164,7 +164,7 @@ impl<T> Ring<T> {
     /// Claims as many jobs as `wanted` says, given how many there are, and at least one. Returns their counts one by
     /// one: a range from the first to the last would be empty if these wrap around in between.
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<impl Iterator<Item = u32>>, Busy> {
-        asymmetric_fence::end_recalls(self.recall().iter().map(|ring| ring as &dyn Recalled));
+        self.recall().iter().for_each(asymmetric_fence::end_recall);
         let head = self.head(Acquire);
         if !head.is_open() {
             return Err(Busy);

@@ -2,7 +2,7 @@
 
 use super::{BiasedLock, Entry, Presence};
 use crate::{
-    asymmetric_fence::{self, Recalled},
+    asymmetric_fence,
     sync::{
         Arc,
         atomic::{
@@ -56,7 +56,7 @@ impl Room {
     }
 
     fn recall(&self) {
-        asymmetric_fence::end_recalls(self.lock.recall().iter().map(|lock| lock as &dyn Recalled));
+        self.lock.recall().iter().for_each(asymmetric_fence::end_recall);
     }
 
     fn recall_and_visit(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use super::{RecalledStack, Stack};
 use crate::{
-    asymmetric_fence::{self, Recalled},
+    asymmetric_fence,
     source::queue::{Busy, Span},
     sync::{
         Arc,
@@ -58,7 +58,7 @@ impl<T> Thief<T> {
             self.is_open()
         });
         if !is_open {
-            asymmetric_fence::end_recalls([&recalled as &dyn Recalled].into_iter());
+            asymmetric_fence::end_recall(&recalled);
         }
     }
 
@@ -79,7 +79,7 @@ impl<T> Thief<T> {
         self.0.head(Acquire).is_open()
     }
 
-    /// R1, unless the stack is open. The result is to be [ended](crate::asymmetric_fence::end_recalls), by R2 and R3.
+    /// R1, unless the stack is open. The result is to be [ended](crate::asymmetric_fence::end_recall), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledStack<'_, T>> {
         // Acquire: if it is open, as in `is_open`. If it is not, the heavy fence orders what is looked at next.
         let mut head = self.0.head(Acquire);

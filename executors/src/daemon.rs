@@ -1,5 +1,6 @@
-//! Threads that are never joined.
+//! Threads of the library itself, which are never joined.
 
+use crate::placement::Mask;
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError},
@@ -7,7 +8,8 @@ use std::{
 };
 
 /// Starts a thread that does `work`, and is never joined. It detaches itself: another thread might do that too late,
-/// when it is ending already (`joining.rs` says why that matters).
+/// when it is ending already (`joining.rs` says why that matters). It runs where the main thread may: the thread that
+/// starts it may be pinned, and has no say in where others are served.
 pub(crate) fn spawn(
     name: &str,
     stack_bytes: Option<usize>,
@@ -20,6 +22,7 @@ pub(crate) fn spawn(
         move || {
             let handle = own.lock().unwrap_or_else(PoisonError::into_inner).take();
             drop(handle);
+            Mask::of_main_thread().apply();
             work();
         }
     };
@@ -41,10 +44,25 @@ mod tests {
     #[test]
     fn a_thread_has_the_given_name_and_the_returned_id() {
         let (tell, told) = mpsc::channel();
-        let id = spawn("detached", None, move || {
+        let id = spawn("daemon", None, move || {
             let this = thread::current();
-            tell.send((this.id(), this.name() == Some("detached"))).expect("the test listens");
+            tell.send((this.id(), this.name() == Some("daemon"))).expect("the test listens");
         });
         assert_eq!(told.recv(), Ok((id.expect("there is room for a thread"), true)));
+    }
+
+    #[test]
+    fn a_thread_does_not_inherit_where_its_starter_may_run() {
+        let starter = thread::spawn(|| {
+            // On a single core there is nothing to inherit.
+            let Some(restricted) = Mask::of_this_thread().elsewhere() else { return };
+            restricted.apply();
+            let (tell, told) = mpsc::channel();
+            spawn("daemon", None, move || tell.send(Mask::of_this_thread()).expect("the test listens"))
+                .expect("there is room for a thread");
+            assert_eq!(Mask::of_this_thread(), restricted);
+            assert_eq!(told.recv(), Ok(Mask::of_main_thread()));
+        });
+        starter.join().expect("no assertion fails");
     }
 }
