@@ -11,7 +11,7 @@ use crate::{
     program,
     record::{Record, Run},
     session::{Outcome, Session},
-    sink::{self, Destination, Sink, Target, Terminal, error, warning},
+    sink::{self, Destination, Sink, Target, Terminal, Voice, error, warning},
     view,
 };
 use std::{
@@ -124,7 +124,8 @@ fn measure(
     let sinks = sinks(&options.output, &outlines(&plan), baseline)?;
     let budget = plan.iter().map(|run| run.budget()).fold(Duration::ZERO, Duration::saturating_add);
     interrupt.listen();
-    let session = Session::new(record, sinks, budget, interrupt.clone(), options.output.quiet);
+    let voice = if options.output.quiet { Voice::Errors } else { Voice::All };
+    let session = Session::new(record, sinks, budget, interrupt.clone(), voice);
     let session = session.judged(options.comparison.fail_on_regression);
     Ok(session.run(plan, conclude))
 }

@@ -88,6 +88,7 @@ impl Machine {
     pub fn differences(&self, other: &Machine) -> Vec<String> {
         let pairs = [
             ("processor", self.processor.name.clone(), other.processor.name.clone()),
+            ("instruction set", self.processor.architecture.clone(), other.processor.architecture.clone()),
             ("cores", self.processor.cores.to_string(), other.processor.cores.to_string()),
             ("threads for each core", text(self.processor.threads_per_core), text(other.processor.threads_per_core)),
             ("NUMA nodes", text(self.processor.numa_nodes), text(other.processor.numa_nodes)),

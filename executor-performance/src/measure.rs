@@ -9,6 +9,7 @@ use crate::{
     registry::{Entry, MOST_THREADS},
     sampler::Pace,
     session::{Outcome, Session},
+    sink::Voice,
     subject::Roster,
     view,
     workload::Load,
@@ -143,7 +144,7 @@ impl Measurement {
         let (remarks, question) = (Vec::new(), None);
         let run: Box<dyn Planned> =
             Box::new(Prepared { experiment, pace, subjects, threads, remarks, exceeds: false, ability, question });
-        let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), true);
+        let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), Voice::Silent);
         let mut advice = Err("nothing was measured".to_owned());
         // Nothing is printed on the way, so the advice has to say what makes the figures doubtful.
         session.run(vec![run], |record| {

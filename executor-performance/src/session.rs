@@ -2,7 +2,10 @@
 
 mod doubts;
 mod recorder;
+mod rows;
 mod supervised;
+
+pub(crate) use self::rows::rows;
 
 use self::{
     doubts::{backlog, kinship, lateness, noise},
@@ -14,9 +17,9 @@ use crate::{
     experiment::{Experiment, Sample, Subject},
     interrupt::Interrupt,
     plan::{Planned, Prepared},
-    record::{Record, Row, Run, Status, Stop, rows, utc_now},
+    record::{Record, Row, Run, Status, Stop, utc_now},
     sampler::{Pace, Series, Stopped, sample},
-    sink::{Progress, Sink, error, warning},
+    sink::{Progress, Sink, Voice, error, warning},
     view::{self, number, percent},
 };
 use std::{
@@ -45,7 +48,7 @@ pub struct Session {
     sinks: Vec<Box<dyn Sink>>,
     progress: Progress,
     interrupt: Interrupt,
-    quiet: bool,
+    voice: Voice,
     outcome: Outcome,
     /// Whether there are several runs, so that messages about one have to say which.
     several: bool,
@@ -59,13 +62,19 @@ pub struct Session {
 
 impl Session {
     /// A session in which nothing has run yet. Results go to `sinks`; all runs together have the `budget`.
-    pub fn new(record: Record, sinks: Vec<Box<dyn Sink>>, budget: Duration, interrupt: Interrupt, quiet: bool) -> Self {
+    pub fn new(
+        record: Record,
+        sinks: Vec<Box<dyn Sink>>,
+        budget: Duration,
+        interrupt: Interrupt,
+        voice: Voice,
+    ) -> Self {
         Session {
             record,
             sinks,
-            progress: Progress::new(budget, quiet),
+            progress: Progress::new(budget, voice < Voice::All),
             interrupt,
-            quiet,
+            voice,
             outcome: Outcome::Done,
             several: false,
             judged: false,
@@ -229,12 +238,14 @@ impl Session {
     }
 
     fn fail(&mut self, complaint: &str) {
-        self.progress.aside(|| error(complaint));
+        if self.voice >= Voice::Errors {
+            self.progress.aside(|| error(complaint));
+        }
         self.outcome = self.outcome.max(Outcome::Failed);
     }
 
     fn warn(&self, doubts: &[String]) {
-        if !self.quiet {
+        if self.voice == Voice::All {
             self.progress.aside(|| doubts.iter().for_each(|doubt| warning(doubt)));
         }
     }
@@ -345,7 +356,7 @@ mod tests {
     fn an_interrupt_says_what_it_has_left() {
         let session = |record: Record| {
             let sinks: Vec<Box<dyn Sink>> = vec![Box::new(Terminal::new(Vec::new(), true))];
-            Session::new(record, sinks, Duration::ZERO, Interrupt::default(), true)
+            Session::new(record, sinks, Duration::ZERO, Interrupt::default(), Voice::Silent)
         };
         let empty = Record { runs: Vec::new(), ..record() };
         assert!(session(empty).interrupted().ends_with("before anything was measured"));
@@ -414,7 +425,7 @@ mod tests {
     /// A session without a run.
     fn beginning(sinks: Vec<Box<dyn Sink>>, interrupt: &Interrupt) -> Session {
         let empty = Record { runs: Vec::new(), ..record() };
-        Session::new(empty, sinks, Duration::ZERO, interrupt.clone(), true)
+        Session::new(empty, sinks, Duration::ZERO, interrupt.clone(), Voice::Silent)
     }
 
     #[test]
@@ -468,7 +479,7 @@ mod tests {
 
     #[test]
     fn what_is_doubtful_says_of_which_of_several_runs() {
-        let mut session = Session::new(record(), Vec::new(), Duration::ZERO, Interrupt::default(), true);
+        let mut session = Session::new(record(), Vec::new(), Duration::ZERO, Interrupt::default(), Voice::Silent);
         assert_eq!(session.located(&["noisy".to_owned()]), ["noisy"]);
         session.several = true;
         assert_eq!(session.located(&["noisy".to_owned()]), ["noisy (with threads 2, producers 2)"]);
@@ -490,7 +501,7 @@ mod tests {
 
         for judged in [false, true] {
             let sinks: Vec<Box<dyn Sink>> = vec![Box::new(Terminal::new(Gone, true))];
-            let session = Session::new(record(), sinks, Duration::ZERO, Interrupt::default(), true);
+            let session = Session::new(record(), sinks, Duration::ZERO, Interrupt::default(), Voice::Silent);
             let mut session = session.judged(judged);
             assert!(!session.wants_end());
             session.each(|sink, record| sink.begin(record));

@@ -20,7 +20,7 @@ pub use self::{
     destination::{Destination, Format, Target},
     document::Document,
     progress::Progress,
-    talk::{error, warning},
+    talk::{Voice, error, warning},
     terminal::Terminal,
 };
 
@@ -30,7 +30,7 @@ use crate::{
 };
 use std::{
     fs::{self, File, OpenOptions},
-    io,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     rc::Rc,
 };
@@ -126,10 +126,16 @@ fn located(target: &Target, why: &io::Error) -> io::Error {
 /// Makes sure that the file at `path` can be written, and returns where it is. A file that did not exist is removed
 /// again: what is refused later leaves nothing behind.
 fn probed(path: &Path) -> io::Result<PathBuf> {
-    let is_new = !path.exists();
+    let is_new = match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(_new) => true,
+        // It may be a link to nothing.
+        Err(why) if why.kind() == ErrorKind::AlreadyExists => !path.exists(),
+        Err(why) => return Err(why),
+    };
     appended(path)?;
     let place = fs::canonicalize(path)?;
-    if is_new {
+    // Another program may append to the same file, and have begun.
+    if is_new && fs::metadata(&place)?.len() == 0 {
         fs::remove_file(&place)?;
     }
     Ok(place)

@@ -7,8 +7,8 @@ mod drawn;
 mod level;
 mod median;
 mod outliers;
+mod permutation;
 mod pooled;
-mod processes;
 mod ratio;
 mod student;
 
@@ -19,8 +19,8 @@ pub use self::{
     level::Level,
     median::median,
     outliers::Outliers,
+    permutation::differ,
     pooled::Pooled,
-    processes::{differ, error, reach},
     ratio::{Ratio, Turns},
 };
 

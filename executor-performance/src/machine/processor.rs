@@ -85,11 +85,15 @@ fn unknown() -> String {
 }
 
 fn name_in(cpuinfo: &str) -> Option<String> {
-    let fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
-    fields
-        .filter(|(key, _)| matches!(key.trim(), "model name" | "Model" | "Hardware" | "cpu model"))
-        .map(|(_, name)| name.split_whitespace().collect::<Vec<_>>().join(" "))
-        .next()
+    let fields = || cpuinfo.lines().filter_map(|line| line.split_once(':')).map(|(key, value)| (key.trim(), value));
+    let named = fields().find(|(key, _)| matches!(*key, "model name" | "Model" | "Hardware" | "cpu model"));
+    let name = named.map(|(_, name)| name.split_whitespace().collect::<Vec<_>>().join(" "));
+    // Servers with ARM processors have numbers only.
+    let number = |name: &str| fields().find(|(key, _)| *key == name).map(|(_, value)| value.trim());
+    name.or_else(|| {
+        let (implementer, part, variant) = (number("CPU implementer")?, number("CPU part")?, number("CPU variant")?);
+        Some(format!("ARM implementer {implementer}, part {part}, variant {variant}"))
+    })
 }
 
 /// The numbers of a list such as `0-3,8`.
@@ -110,6 +114,8 @@ mod tests {
         let name = name_in("processor\t: 0\nmodel name\t: Some  CPU @ 3.40GHz\nflags\t: fpu\n");
         assert_eq!(name.as_deref(), Some("Some CPU @ 3.40GHz"));
         assert_eq!(name_in("processor: 0\n"), None);
+        let arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU variant\t: 0x1\nCPU part\t: 0xd40\n";
+        assert_eq!(name_in(arm).as_deref(), Some("ARM implementer 0x41, part 0xd40, variant 0x1"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     /// The costs of samples in order, as in [`Level::of`]. None if there are no samples.
-    pub(super) fn of(samples: Vec<f64>, processes: &'a [u64]) -> Option<Self> {
+    pub(crate) fn of(samples: Vec<f64>, processes: &'a [u64]) -> Option<Self> {
         let level = Level::of(&samples, processes)?;
         Some(Costs { samples, processes, level })
     }
@@ -19,6 +19,16 @@ impl<'a> Costs<'a> {
     /// What it costs in general. The best executor is the one with the lowest level.
     pub(crate) fn level(&self) -> Level {
         self.level
+    }
+
+    /// How many samples there are.
+    pub(crate) fn count(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// What it costs by the first `count` of its samples. None for more than there are, or none.
+    pub(crate) fn level_of_first(&self, count: usize) -> Option<Level> {
+        Level::of(self.samples.get(..count)?, self.processes.get(..count).unwrap_or_default())
     }
 
     /// Whether the processes that gave them differ. `seed` is for that test.
@@ -29,12 +39,12 @@ impl<'a> Costs<'a> {
     /// The relative standard error, as a fraction: that of the samples, or that of the processes if these differ and
     /// theirs is larger.
     pub(crate) fn relative_error(&self, differ: bool) -> f64 {
-        stats::error(&self.samples, self.processes, differ)
+        self.level.error_beside(stats::relative_error(&self.samples), differ)
     }
 
-    /// By which factor other processes may cost more or less.
-    pub(super) fn reach(&self) -> Option<f64> {
-        stats::reach(&self.samples, self.processes)
+    /// As [`Level::reach`].
+    pub(crate) fn reach(&self) -> Option<f64> {
+        self.level.reach()
     }
 
     /// These costs beside those of another executor that took turns with this one.

@@ -84,16 +84,22 @@ impl Run {
         number(&self.fitted, name)
     }
 
-    /// How many chains a sample has, if that depends on how much of the load it runs; a task of `futures` is one.
+    /// How many chains a sample has, or a burst; a task of `futures` is one. None if it has none, or always as many.
     pub(crate) fn chains(&self) -> Option<u64> {
         if let Some(operations) = self.fitted_number("operations_per_sample") {
             // Tasks that yield are always few. One task more spawns the others.
             let yields = self.settings.get("workload") == Some(&Value::Text("yield".to_owned()));
-            return (!yields).then_some(operations + 1);
+            return (!yields).then_some(operations.saturating_add(1));
         }
-        let hops = ["sampled_amplification", "sampled_hops_per_chain"];
-        let hops = hops.iter().find_map(|name| self.fitted_number(name)).unwrap_or(0);
-        Some(self.fitted_number("jobs_per_sample")? / (hops + 1))
+        let (jobs, hops) = match self.fitted_number("jobs_per_sample") {
+            Some(jobs) => {
+                let hops = ["sampled_amplification", "sampled_hops_per_chain"];
+                (jobs, hops.iter().find_map(|name| self.fitted_number(name)))
+            }
+            // Nothing is left out of a burst.
+            None => (self.number("jobs_per_burst")?, self.number("amplification")),
+        };
+        Some(jobs / hops.unwrap_or(0).saturating_add(1))
     }
 
     /// Whether the end of each chain of a sample is counted, which takes time of short jobs. None if it has no chains,
@@ -140,5 +146,24 @@ fn number(settings: &Settings, name: &str) -> Option<u64> {
     match settings.get(name) {
         Some(Value::Number(number)) => Some(*number),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::record::{Value, mock::record};
+
+    #[test]
+    fn the_chains_of_a_burst_are_known_though_nothing_is_left_out_of_it() {
+        let mut run = record().runs.remove(2);
+        run.fitted.clear();
+        let counts = [(20_000, 1, Some(false)), (20_000, 3, Some(true)), (0, u64::MAX, Some(true))];
+        for (jobs, amplification, counted) in counts {
+            run.settings.insert("jobs_per_burst".to_owned(), Value::Number(jobs));
+            run.settings.insert("amplification".to_owned(), Value::Number(amplification));
+            assert_eq!(run.counts_chains(), counted, "{jobs} jobs");
+        }
+        run.settings.shift_remove("jobs_per_burst");
+        assert_eq!(run.counts_chains(), None);
     }
 }

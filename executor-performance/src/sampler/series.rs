@@ -1,7 +1,7 @@
 use crate::{
     experiment::{Sample, costs, relative_error},
     failure::Failure,
-    stats,
+    stats::{self, Level},
     usage::Usage,
 };
 
@@ -33,9 +33,16 @@ impl<S: Sample> Series<S> {
         self.differs = self.differs || stats::differ(&costs(&self.samples), &self.processes, seed);
     }
 
-    /// Whether the error is at most `target`, which is that of processes if these differ.
+    /// As [`Level::error_beside`], with what is known of whether they differ.
+    pub(super) fn error(&self) -> f64 {
+        let (costs, of_samples) = (costs(&self.samples), self.relative_error());
+        let level = Level::of(&costs, &self.processes);
+        level.map_or(of_samples, |level| level.error_beside(of_samples, self.differs))
+    }
+
+    /// Whether the error is at most `target`.
     pub(super) fn is_precise(&self, target: f64) -> bool {
-        let error = stats::error(&costs(&self.samples), &self.processes, self.differs);
+        let error = self.error();
         // Of nothing but zeros it is not a number.
         error.is_nan() || error <= target
     }

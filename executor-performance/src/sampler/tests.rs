@@ -244,8 +244,8 @@ fn processes_follow_until_they_are_precise_too() {
     let processes = samples_of_processes(&series);
     assert_eq!(stopped, Stopped::Precise);
     assert!(processes.len() > 3 && processes.iter().all(|count| *count == ENOUGH), "{processes:?}");
-    let (costs, error) = (costs(&series.samples), |costs: &[f64]| stats::error(costs, &series.processes, true));
-    assert!(stats::differ(&costs, &series.processes, 0) && error(&costs) <= MOODY.target, "{series:?}");
+    assert!(stats::differ(&costs(&series.samples), &series.processes, 0), "{series:?}");
+    assert!(series.differs && series.error() <= MOODY.target, "{series:?}");
 }
 
 #[test]

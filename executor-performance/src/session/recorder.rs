@@ -1,11 +1,10 @@
 //! Watches a run: writes results again and again while they are measured, so that none is lost whatever happens, and
 //! looks at the machine between rounds.
 
-use super::Session;
+use super::{Session, rows};
 use crate::{
     experiment::{Experiment, SampleOf},
     machine::{Observer, Surroundings},
-    record::rows,
     sampler::{Pace, Series, Watcher},
 };
 use std::time::{Duration, Instant};

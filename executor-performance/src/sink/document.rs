@@ -1,6 +1,6 @@
 //! Files that are written anew whenever there is more to write.
 
-use super::{Sink, Target, is_stream, located, probed, warning};
+use super::{Sink, Target, error, is_stream, located, probed};
 use crate::record::Record;
 use std::{
     fmt,
@@ -95,7 +95,7 @@ impl Sink for Document {
 
     fn finish(&mut self, record: &Record) -> io::Result<()> {
         if self.is_file() && !record.has_results() {
-            warning(&format!("{} was not written, as there are no results", self.target));
+            error(&format!("{} was not written, as there are no results", self.target));
             return Ok(());
         }
         self.write(record)
@@ -123,8 +123,10 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     replaced.or_else(|why| {
         let _ = fs::remove_file(&new);
         match why.kind() {
-            // The second where a single file is mounted, as in a container.
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy => fs::write(path, text),
+            // The folder is not to be written, or the name of the new file would be too long.
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::InvalidFilename
+            // The file is a mount of its own, as in a container.
+            | io::ErrorKind::ResourceBusy => fs::write(path, text),
             _ => Err(why),
         }
     })
@@ -190,6 +192,17 @@ mod tests {
             document.write(&record()).expect("written");
             assert_eq!(fs::metadata(&path).expect("a file").permissions().mode() & 0o777, mode);
         }
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_beside_which_no_other_can_be_is_written_in_place() {
+        let folder = folder("long");
+        let path = folder.join(format!("{}.json", "x".repeat(240)));
+        let mut document = Document::open(&Target::File(path.clone()), Record::to_json).expect("it can be written");
+        document.update(&record()).expect("written");
+        assert!(Record::read(&path).is_ok_and(|read| read == record()));
         fs::remove_dir_all(&folder).expect("removed");
     }
 

@@ -4,6 +4,17 @@ use super::paint::{BAD, DOUBT, painted};
 use anstyle::Style;
 use std::io::Write;
 
+/// How much is said beside the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Voice {
+    /// Nothing: the caller is told by other means.
+    Silent,
+    /// Errors.
+    Errors,
+    /// Progress and warnings, too.
+    All,
+}
+
 /// Says what makes the results doubtful.
 pub fn warning(text: &str) {
     say(DOUBT, "warning", text);

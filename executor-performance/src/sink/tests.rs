@@ -5,8 +5,9 @@ use crate::{
     compare::{Comparison, Terms},
     experiment::{Avalanche, Blocking, BurstsSample, Experiment, OneLoad, Panics, SampleOf},
     failure::Failure,
-    record::{Record, Run, Stop, mock::record, rows},
+    record::{Record, Run, Stop, mock::record},
     sampler::Series,
+    session::rows,
     usage::Usage,
     workload::{Burst, Load, Pastime},
 };

@@ -1,6 +1,6 @@
 //! What something costs in general, as far as a few processes can tell.
 
-use super::{Ratio, mean, median, processes::by_process, student};
+use super::{Ratio, mean, median, student};
 
 /// How much processes may differ if only one was seen: the standard deviation of the logarithm, 10 %. This is a choice:
 /// two runs in a row of one program are between 2 and 13 % apart on a fairly quiet virtual machine.
@@ -94,6 +94,21 @@ impl Level {
         self.variance.sqrt()
     }
 
+    /// The relative standard error of what is measured, as a fraction: that `of_samples` or, if there were several
+    /// processes which [`differ`](super::differ()), that of these where it is larger.
+    pub fn error_beside(&self, of_samples: f64, differ: bool) -> f64 {
+        // Where a process costs nothing, the error of processes is not a number, and does not count.
+        if differ && self.is_of_several() { of_samples.max(self.error()) } else { of_samples }
+    }
+
+    /// How many times as much or as little as they do on average other processes may give, with a probability of 95 %,
+    /// if there were several: an interval for those which [`differ`](super::differ()), so that it cannot be made of
+    /// their samples.
+    pub fn reach(&self) -> Option<f64> {
+        let Ratio { value, high, .. } = Some(self).filter(|level| level.is_of_several())?.ratio(1)?;
+        Some(high / value)
+    }
+
     /// Whether there were enough processes to show how much these differ.
     pub fn is_of_several(&self) -> bool {
         self.noise.is_some() && self.freedom + 1.0 >= SEVERAL
@@ -128,6 +143,19 @@ impl Level {
     }
 }
 
+/// The samples of each process.
+pub(super) fn by_process<'a>(costs: &'a [f64], processes: &[u64]) -> Vec<&'a [f64]> {
+    if processes.len() != costs.len() {
+        return vec![costs];
+    }
+    let lengths = processes.chunk_by(|a, b| a == b).map(<[u64]>::len);
+    let starts = lengths.scan(0, |end, length| {
+        *end += length;
+        Some(&costs[*end - length..*end])
+    });
+    starts.collect()
+}
+
 /// The degrees of freedom of a sum with this `variance`, where `shares` is the sum of the shares of its parts (Welch
 /// and Satterthwaite).
 fn freedom(variance: f64, shares: f64) -> f64 {
@@ -147,7 +175,7 @@ fn variance(numbers: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Dice, mock::normal};
+    use crate::stats::{Dice, mock::normal, relative_error};
 
     #[test]
     fn processes_count_and_not_samples() {
@@ -207,6 +235,18 @@ mod tests {
         let one = Level::of(&[1.0, 1.1, 0.9], &[0, 1, 2]).expect("samples");
         let (ratio, alone) = (Level::mean_of(&[one; 4]).ratio(1).expect("a ratio"), one.ratio(1).expect("a ratio"));
         assert!((ratio.value - alone.value).abs() < 1e-9 && ratio.high - ratio.low < 0.4 * (alone.high - alone.low));
+    }
+
+    #[test]
+    fn errors_are_those_of_processes_only_where_these_differ() {
+        let (costs, processes) = ([1.0, 1.01, 1.2, 1.21, 1.4, 1.41], [0, 0, 1, 1, 2, 2]);
+        let of = |samples| Level::of(&costs[..samples], &processes[..samples]).expect("samples");
+        let (level, of_samples) = (of(6), relative_error(&costs));
+        assert!(level.error() > of_samples);
+        assert_eq!(level.error_beside(of_samples, true), level.error());
+        assert_eq!(level.error_beside(of_samples, false), of_samples);
+        assert_eq!(of(4).error_beside(0.01, true), 0.01, "two are not enough");
+        assert!(level.reach().is_some_and(|reach| reach > 1.1) && of(4).reach().is_none());
     }
 
     #[test]

@@ -2,7 +2,12 @@
 
 use super::Work;
 use serde::{Deserialize, Serialize};
-use std::{hint::black_box, time::Instant};
+use std::{
+    collections::BTreeMap,
+    hint::black_box,
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
 
 /// Units of work before and after a job gives its successor to the executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -48,12 +53,19 @@ pub fn labour(units: u64) -> u64 {
     black_box((0..units).fold(0_u64, |result, number| (result ^ number).wrapping_add(number)))
 }
 
-/// What one unit costs on this machine, in nanoseconds, when `units` of them are done at a time: the best of several
-/// tries, because every disturbance makes it more expensive.
+const UNITS_PER_TRY: u64 = 100_000;
+
+/// What one unit costs on this machine, in nanoseconds, when `units` of them are done at a time. Measured when it is
+/// first asked for, so that all who are told of it are told the same.
 pub fn nanos_per_unit(units: u64) -> f64 {
+    static KNOWN: Mutex<BTreeMap<u64, f64>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(units.clamp(1, UNITS_PER_TRY)).or_insert_with_key(|units| measured_nanos_per_unit(*units))
+}
+
+/// The best of several tries, because every disturbance makes it more expensive.
+fn measured_nanos_per_unit(units: u64) -> f64 {
     const TRIES: usize = 20;
-    const UNITS_PER_TRY: u64 = 100_000;
-    let units = units.clamp(1, UNITS_PER_TRY);
     let rounds = UNITS_PER_TRY / units;
     (0..TRIES)
         .map(|_| {
