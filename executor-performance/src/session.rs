@@ -245,7 +245,7 @@ impl Session {
     }
 
     fn warn(&self, doubts: &[String]) {
-        if self.voice == Voice::All {
+        if self.voice >= Voice::All {
             self.progress.aside(|| doubts.iter().for_each(|doubt| warning(doubt)));
         }
     }

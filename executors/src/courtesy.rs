@@ -29,8 +29,9 @@ pub(crate) const LONG_WAIT: Duration = Duration::from_micros(300);
 /// For how long a thread abstains from yields at most.
 const ABSTINENCE: Duration = Duration::from_secs(10);
 
-/// A thread abstains for this many times as long as it was late. So late yields, which can take milliseconds, cost at
-/// most a thousandth of its time; and after one that was late by chance, waits are soon as short as before.
+/// A thread abstains for this many times as long as it was late. So late yields by which it missed something, of up to
+/// ten milliseconds, cost at most a thousandth of its time; and after one that was late by chance, waits are soon as
+/// short as before.
 const CAUTION: u32 = 1000;
 
 /// The same for a thread that can move to another core: even if moving never helps, late yields cost a twentieth of its
@@ -189,7 +190,7 @@ pub(crate) fn ago(time: Duration) -> Instant {
 /// Makes the calling thread sleep at once where it would yield: so a test knows when it sleeps.
 #[cfg(all(test, not(executors_loom)))]
 pub(crate) fn abstain() {
-    WAS_LATE.set(Some((Instant::now(), LONG_WAIT)));
+    WAS_LATE.set(Some((Instant::now(), ABSTINENCE)));
 }
 
 #[cfg(all(test, not(executors_loom)))]

@@ -111,7 +111,7 @@ pub(crate) struct Crew<S: Source, P> {
     holds: SharedCount,
     stakes: SharedCount,
     /// For threads that are started, and for others while they do a worker's work. Each of them has a reference of its
-    /// own: the one that its account gives back may be the last of all others, and the crew outlives that call.
+    /// own: what its account gives back may be the last other one, and the crew has to outlive that call.
     this: Weak<Self>,
     employer: Employer,
     terms: Terms,

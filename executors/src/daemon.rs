@@ -9,7 +9,7 @@ use std::{
 
 /// Starts a thread that does `work`, and is never joined. It detaches itself: another thread might do that too late,
 /// when it is ending already (`joining.rs` says why that matters). It runs where the main thread may: the thread that
-/// starts it may be pinned, and has no say in where others are served.
+/// starts it may be pinned, which is no reason to restrict this one.
 pub(crate) fn spawn(
     name: &str,
     stack_bytes: Option<usize>,

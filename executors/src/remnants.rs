@@ -4,8 +4,8 @@
 //! Many libraries wake a future while they hold a lock which the destructor of the waiting future takes, too: channels
 //! of `async-channel`, `futures::lock::Mutex`, `Shared`. On the thread that wakes it, that destructor would wait for
 //! ever. So a thread is started for it, and ends when there is nothing more. If all such threads are in destructors,
-//! which may block, what comes then starts one more, up to a limit. What a destructor leaves itself waits until that
-//! has ended: so a chain of futures each of which wakes the next one takes neither stack nor threads.
+//! which may block, what comes then starts one more, up to a limit. What a destructor leaves itself starts none, and
+//! is not dropped within it: so a chain of futures each of which wakes the next one takes neither stack nor threads.
 
 use crate::{containment::discard, daemon, job::Job};
 use std::{

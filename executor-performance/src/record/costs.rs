@@ -26,9 +26,9 @@ impl<'a> Costs<'a> {
         self.samples.len()
     }
 
-    /// What it costs by the first `count` of its samples. None for more than there are, or none.
-    pub(crate) fn level_of_first(&self, count: usize) -> Option<Level> {
-        Level::of(self.samples.get(..count)?, self.processes.get(..count).unwrap_or_default())
+    /// The costs of the first `count` samples. None for more than there are, or none.
+    pub(crate) fn first(&self, count: usize) -> Option<Self> {
+        Self::of(self.samples.get(..count)?.to_vec(), self.processes.get(..count).unwrap_or_default())
     }
 
     /// Whether the processes that gave them differ. `seed` is for that test.

@@ -84,7 +84,8 @@ impl Run {
         number(&self.fitted, name)
     }
 
-    /// How many chains a sample has, or a burst; a task of `futures` is one. None if it has none, or always as many.
+    /// How many chains a sample has, or each burst of it; a task of `futures` is one. None if it has none, or always
+    /// the same number.
     pub(crate) fn chains(&self) -> Option<u64> {
         if let Some(operations) = self.fitted_number("operations_per_sample") {
             // Tasks that yield are always few. One task more spawns the others.
@@ -102,8 +103,7 @@ impl Run {
         Some(jobs / hops.unwrap_or(0).saturating_add(1))
     }
 
-    /// Whether the end of each chain of a sample is counted, which takes time of short jobs. None if it has no chains,
-    /// or always as many.
+    /// Whether the end of each chain is counted, which takes time of short jobs. None as for [`chains`](Self::chains).
     pub(crate) fn counts_chains(&self) -> Option<bool> {
         self.chains().map(|chains| chains < CHAINS_COUNTED_DOWN)
     }

@@ -58,11 +58,12 @@ fn costs_of<S: Sample>(Series { samples, processes, failure, .. }: &Series<S>) -
     if failure.is_none() { Costs::of(costs(samples), processes) } else { None }
 }
 
-/// Compares the costs of each executor, if it has any, with those of the executor that costs least in the rounds that
-/// all of them have: an interrupt comes in the middle of a round.
+/// Compares the costs of each executor, if it has any, with those of the executor that costs least: by the rounds that
+/// all of them have, as an interrupt comes in the middle of a round.
 fn slowdowns(costs: &[Option<Costs<'_>>], seed: u64) -> Vec<Option<Ratio>> {
     let rounds = costs.iter().flatten().map(Costs::count).min().unwrap_or_default();
-    let cost = |costs: &Costs<'_>| costs.level_of_first(rounds).map_or(f64::INFINITY, |level| level.cost());
+    let costs: Vec<Option<Costs<'_>>> = costs.iter().map(|costs| costs.as_ref()?.first(rounds)).collect();
+    let cost = |costs: &Costs<'_>| costs.level().cost();
     let Some(best) = costs.iter().flatten().min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
         return vec![None; costs.len()];
     };
@@ -123,9 +124,10 @@ mod tests {
 
     #[test]
     fn a_round_that_was_interrupted_does_not_count() {
-        let costs = [[11.0, 11.0].as_slice(), &[10.0, 14.0, 8.0]].map(|samples| Costs::of(samples.to_vec(), &[]));
+        let samples: [&[f64]; 3] = [&[21.0, 21.0, 21.0], &[10.0, 30.0, 30.0], &[25.0, 25.0]];
+        let costs = samples.map(|samples| Costs::of(samples.to_vec(), &[]));
         let values = slowdowns(&costs, 0).into_iter().map(|slowdown| slowdown.expect("a ratio").value);
-        assert_eq!(values.collect::<Vec<_>>(), [1.0, 12.0 / 11.0]);
+        assert_eq!(values.map(|value| (value * 100.0).round()).collect::<Vec<_>>(), [105.0, 100.0, 125.0]);
     }
 
     #[test]

@@ -107,8 +107,8 @@ impl Sink for Document {
     }
 }
 
-/// A reader of the file finds all of the old text or all of the new one, even during this or after a crash: unless only
-/// the file itself may be written, and not its folder. It keeps its permissions, but not its owner.
+/// A reader of the file finds all of the old text or all of the new one, even during this or after a crash: unless no
+/// file can be beside it. It keeps its permissions, but not its owner.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = beside(path);
     let write = || {

@@ -151,8 +151,8 @@ impl Sweep<'_> {
         let counts = |counted| self.runs.iter().any(|(_, run)| run.counts_chains() == Some(counted));
         (counts(true) && counts(false)).then(|| {
             format!(
-                "; samples of {CHAINS_COUNTED_DOWN} chains or more do not count the end of each, which takes less of \
-                 short jobs than in the smaller ones here"
+                "; with {CHAINS_COUNTED_DOWN} chains or more the end of each is not counted, which takes less of short \
+                 jobs than with fewer"
             )
         })
     }

@@ -82,7 +82,7 @@ impl<const GROWS: bool> Front for Handle<GROWS> {
     }
 
     #[inline]
-    fn accept<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+    fn let_in<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
         self.offer(closure, |closure| closure).map_err(|error| match error {
             BurstError::Closed(closure) => Rejected::Closed(closure),
             BurstError::Busy(closure) | BurstError::NoWorkers(closure) => Rejected::Full(closure),

@@ -12,13 +12,13 @@ use crate::{
 };
 use std::{future::Future, time::Duration};
 
-/// The handle inside a pool that bounds its jobs. All else that such a pool can do is what its crew can.
+/// The handle inside a pool that may bound its jobs. All else that such a pool can do is what its crew can.
 pub(crate) trait Front {
     type Source: Source;
     type Parker: Parker + 'static;
 
     /// As [`Backing::WHEN_FULL`].
-    const WHEN_FULL: &str = "is full";
+    const WHEN_FULL: &str;
 
     fn crew(&self) -> &Handle<Self::Source, Self::Parker>;
 
@@ -26,7 +26,7 @@ pub(crate) trait Front {
     fn is_bounded(&self) -> bool;
 
     /// As [`Backing::admit`].
-    fn accept<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>>;
+    fn let_in<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>>;
 
     /// Makes submitters that wait for room look whether the crew is closed.
     fn ring(&self);
@@ -45,7 +45,7 @@ impl<T: Front> Backing for T {
 
     #[inline]
     fn admit<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
-        self.accept(closure)
+        self.let_in(closure)
     }
 
     fn may_be_full(&self) -> bool {

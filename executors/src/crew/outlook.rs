@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longer than a thread that waits for a job's result takes to submit the next job. `courtesy::LONG_WAIT` is another
-/// time.
+/// Longer than a thread that waits for a job's result takes to submit the next job. Users are told of this time, in
+/// `docs/contract.md`; `courtesy::LONG_WAIT`, of which they are not told, is another.
 const LONG_SLEEP: Duration = Duration::from_micros(200);
 
 /// Longer than a worker takes to fall asleep, be woken at once and run a short job.

@@ -41,7 +41,7 @@ pub(super) struct Worker<'a, S: Source, P: Parker + 'static> {
     outlook: Outlook,
     pace: Pace,
     duty: Cell<Duty>,
-    /// Since it last ran out of jobs: when it may leave, if it may.
+    /// When it may leave, counted from when it last ran out of jobs. `None` if it stays for good.
     stays_until: Cell<Option<Instant>>,
     /// How many calls of `blocking` its job is in.
     blocked: Cell<usize>,
@@ -211,8 +211,8 @@ where
     }
 
     /// Whatever runs in `duty` is part of a job of this worker.
-    fn at_post(&self, duty: impl FnOnce()) {
-        self.crew.post_of(self).stand(duty);
+    fn at_post(&self, work: impl FnOnce()) {
+        self.crew.post_of(self).stand(work);
     }
 
     /// Whatever runs in `farewell` is not part of a job of this worker: what it submits is for other workers.

@@ -175,6 +175,8 @@ impl Front for Handle {
     type Source = SharedSource;
     type Parker = StaticParker<DynamicThreadData>;
 
+    const WHEN_FULL: &str = "is full";
+
     fn crew(&self) -> &CrewHandle {
         &self.crew
     }
@@ -184,7 +186,7 @@ impl Front for Handle {
     }
 
     #[inline]
-    fn accept<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
+    fn let_in<F: FnOnce() + Send + 'static>(&self, closure: F) -> Result<(), Rejected<F>> {
         match &self.bound {
             None => self.crew.admit(closure),
             Some(bound) => self.admit_at(bound, closure),

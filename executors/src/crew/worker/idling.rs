@@ -141,7 +141,7 @@ where
         }
     }
 
-    /// For how long a worker stays that has run out of jobs `now`, if not for good.
+    /// Until when a worker stays that has run out of jobs `now`, if not for good.
     fn deadline(&self, now: Instant) -> Option<Instant> {
         if S::ELASTIC { now.checked_add(self.crew.terms.keep_alive) } else { None }
     }
