@@ -192,7 +192,7 @@ where
     /// Starts a pool with a worker pinned to each of `cores` and `floating` more that are not pinned.
     ///
     /// A core that does not exist is no error: its worker is not pinned, and a `warn!` says so. With the builder's
-    /// [`Placement::Cores`](crate::Placement::Cores) it is a [`BuildError`].
+    /// [`Placement::Cores`](crate::Placement::Cores) it is a [`BuildError`](crate::BuildError).
     ///
     /// # Panics
     ///
