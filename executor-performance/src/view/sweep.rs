@@ -261,7 +261,7 @@ mod tests {
         let mut record = record();
         assert!(!sweeps(&record)[0].caption().contains("chains"));
         record.runs[1].fitted.insert("jobs_per_sample".to_owned(), Value::Number(10_000));
-        assert!(sweeps(&record)[0].caption().ends_with("than in the smaller ones here"));
+        assert!(sweeps(&record)[0].caption().ends_with("than with fewer"));
     }
 
     #[test]
