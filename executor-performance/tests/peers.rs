@@ -48,13 +48,15 @@ fn excused(experiment: &str) -> Vec<&'static str> {
         // Jobs have to wait while all workers are held up.
         &["burst-pool panicked", "compat-burst-pool panicked"]
     } else if experiment.contains("panics") {
-        // A job that panics ends its worker.
+        // A job that panics ends its worker. And 0.10.0's work-stealing pool, which starts others in their place, was
+        // seen not to end in time after that, once in many runs, on a machine that was busy.
         &[
             "reference-unpark stalled",
             "reference-mutex-condvar stalled",
             "futures-pool stalled",
             "burst-pool panicked",
             "compat-burst-pool panicked",
+            "published-workstealing did not shut down",
         ]
     } else if experiment.contains("submit") || experiment.contains("fairness") {
         // This is a channel in which no job waits: its submitter does, until a worker has finished its own. With three
