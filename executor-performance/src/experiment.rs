@@ -49,7 +49,7 @@ use crate::{
     record::{Figure, Metric, Setting},
     sampler::Pace,
     spawner::Spawner,
-    stats::{self, Distribution, Pooled, Summary},
+    stats::{self, Distribution, Estimate, Pooled},
     subject::BuildPlan,
     usage::{Usage, UsageMeter},
     workload::Load,
@@ -209,17 +209,17 @@ fn relative_error_figure<S: Sample>(samples: &[S]) -> Figure {
 
 /// The median of `values`, and the ends of its 95 % interval, as figures of these three metrics.
 fn median_and_interval([median, low, high]: [Metric; 3], values: &[f64]) -> [Figure; 3] {
-    let summary = Summary::of(values);
+    let estimate = Estimate::of(values);
     [
-        median.figure(summary.map(|it| it.median)),
-        low.figure(summary.map(|it| it.low)),
-        high.figure(summary.map(|it| it.high)),
+        median.figure(estimate.map(|it| it.median)),
+        low.figure(estimate.map(|it| it.interval.low)),
+        high.figure(estimate.map(|it| it.interval.high)),
     ]
 }
 
-/// The median of `values`.
+/// The median of `values`; none if there are none.
 fn median(values: &[f64]) -> Option<f64> {
-    Summary::of(values).map(|summary| summary.median)
+    (!values.is_empty()).then(|| stats::median(values))
 }
 
 /// The seed of a round, where `seed` is that of all. No round of a seed below 2^32 has that of another seed.

@@ -12,7 +12,7 @@ mod times;
 pub use self::{
     column::Column,
     metric::{Figure, Metric},
-    row::{Estimate, Interval, Row, Status},
+    row::{Row, Status},
     run::{Run, Stop},
     samples::Samples,
     setting::{Setting, Settings, Value},

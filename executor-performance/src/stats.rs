@@ -4,6 +4,7 @@ mod condensed;
 mod dice;
 mod distribution;
 mod drawn;
+mod interval;
 mod level;
 mod median;
 mod outliers;
@@ -16,6 +17,7 @@ pub use self::{
     condensed::Condensed,
     dice::Dice,
     distribution::Distribution,
+    interval::Interval,
     level::Level,
     median::median,
     outliers::Outliers,
@@ -27,27 +29,27 @@ pub use self::{
 #[cfg(test)]
 pub(crate) use self::dice::mock;
 
-/// A set of samples, described by numbers that one disturbed sample cannot spoil, and by their scatter.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Summary {
+use serde::{Deserialize, Serialize};
+
+/// The median of some samples, which one disturbed sample cannot spoil, and how sure that is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
     /// As many samples are above it as below.
     pub median: f64,
-    /// Lower end of the 95 % interval of the median, by the ideal bootstrap.
-    pub low: f64,
-    /// Upper end of that interval.
-    pub high: f64,
+    /// Its interval, by the ideal bootstrap.
+    #[serde(flatten)]
+    pub interval: Interval,
 }
 
-impl Summary {
-    /// The summary of `samples`; `None` if there are none.
+impl Estimate {
+    /// The estimate of `samples`; `None` if there are none.
     pub fn of(samples: &[f64]) -> Option<Self> {
         if samples.is_empty() {
             return None;
         }
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let (low, high) = median::interval(&sorted);
-        Some(Summary { median: median::of_sorted(&sorted), low, high })
+        Some(Estimate { median: median::of_sorted(&sorted), interval: median::interval(&sorted) })
     }
 }
 
@@ -81,20 +83,20 @@ mod tests {
 
     #[test]
     fn nothing_says_nothing() {
-        assert_eq!(Summary::of(&[]), None);
+        assert_eq!(Estimate::of(&[]), None);
     }
 
     #[test]
     fn one_sample_is_its_own_median_and_sure_of_nothing() {
-        let summary = Summary::of(&[7.0]).expect("a sample");
-        assert_eq!((summary.median, summary.low, summary.high), (7.0, 7.0, 7.0));
+        let sure = Estimate { median: 7.0, interval: Interval { low: 7.0, high: 7.0 } };
+        assert_eq!(Estimate::of(&[7.0]), Some(sure));
         assert_eq!(relative_error(&[7.0]), f64::INFINITY);
     }
 
     #[test]
     fn the_median_ignores_order_and_outliers() {
-        assert_eq!(Summary::of(&[3.0, 1000.0, 1.0]).expect("samples").median, 3.0);
-        assert_eq!(Summary::of(&[4.0, 1.0, 1000.0, 2.0]).expect("samples").median, 3.0);
+        assert_eq!(Estimate::of(&[3.0, 1000.0, 1.0]).expect("samples").median, 3.0);
+        assert_eq!(Estimate::of(&[4.0, 1.0, 1000.0, 2.0]).expect("samples").median, 3.0);
     }
 
     #[test]

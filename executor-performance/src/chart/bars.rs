@@ -1,8 +1,6 @@
 use super::{Axis, Chart, Kind, Palette, WIDTH, frame, px};
+use crate::stats::Interval;
 use maud::html;
-
-/// The lower and the upper end of an interval.
-type Ends = (f64, f64);
 
 /// A bar for each executor, with the interval of its value.
 #[derive(Debug, Clone)]
@@ -10,7 +8,7 @@ pub struct Bars {
     /// What it shows.
     pub title: String,
     /// Executor, value, interval if it is known.
-    pub bars: Vec<(String, f64, Option<Ends>)>,
+    pub bars: Vec<(String, f64, Option<Interval>)>,
 }
 
 /// The distance from bar to bar.
@@ -25,7 +23,7 @@ impl Bars {
     pub fn chart(&self, palette: &Palette) -> Chart {
         let axis = Axis::around(
             Kind::Linear,
-            self.bars.iter().map(|(_, value, interval)| interval.map_or(*value, |(_, high)| value.max(high))),
+            self.bars.iter().map(|(_, value, interval)| interval.map_or(*value, |it| value.max(it.high))),
             "",
         );
         let across = |value: f64| axis.place(value, LEFT, RIGHT);
@@ -46,10 +44,10 @@ impl Bars {
                     style=(palette.painted("fill", executor)) {
                     title {
                         (executor) ": " (format!("{value:.decimals$}"))
-                        @if let Some((low, high)) = interval { (format!(" ({low:.decimals$} to {high:.decimals$})")) }
+                        @if let Some(Interval { low, high }) = interval { (format!(" ({low:.decimals$} to {high:.decimals$})")) }
                     }
                 }
-                @if let Some((low, high)) = interval {
+                @if let Some(Interval { low, high }) = interval {
                     line.whisker x1=(px(across(*low))) x2=(px(across(*high))) y1=(px(middle)) y2=(px(middle)) {}
                     @for end in [*low, *high] {
                         line.whisker x1=(px(across(end))) x2=(px(across(end))) y1=(px(middle - 4.0)) y2=(px(middle + 4.0)) {}

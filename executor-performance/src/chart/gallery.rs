@@ -3,6 +3,7 @@
 use super::{Axis, Bars, Chart, Kind, Palette, Plot, Point, Series};
 use crate::{
     record::{Column, Row, Run, Times},
+    stats::Interval,
     view::{self, Sweep},
 };
 
@@ -93,7 +94,7 @@ pub fn scaling_of(sweep: &Sweep<'_>, palette: &Palette) -> Option<Chart> {
     let y = Axis::around(
         Kind::Linear,
         series.iter().flat_map(|series| &series.points).flat_map(|point| {
-            let (low, high) = point.interval.unwrap_or((point.y, point.y));
+            let Interval { low, high } = point.interval.unwrap_or(Interval { low: point.y, high: point.y });
             [low, point.y, high]
         }),
         &labelled(column),

@@ -3,6 +3,7 @@ use super::{
     frame::{self, LEFT, RIGHT, TOP},
     px,
 };
+use crate::stats::Interval;
 use maud::html;
 
 /// Points of several executors over two axes.
@@ -37,7 +38,7 @@ pub struct Point {
     /// The value on the second axis.
     pub y: f64,
     /// The interval of the value on the second axis.
-    pub interval: Option<(f64, f64)>,
+    pub interval: Option<Interval>,
 }
 
 impl Plot {
@@ -65,7 +66,7 @@ impl Plot {
                     @if self.dots {
                         @for point in points {
                             @let x = px(across(point.x));
-                            @if let Some((low, high)) = point.interval {
+                            @if let Some(Interval { low, high }) = point.interval {
                                 line x1=(x) x2=(x) y1=(px(up(low))) y2=(px(up(high)))
                                     style=(palette.painted("stroke", executor) + ";stroke-width:1.5") {}
                             }

@@ -285,6 +285,7 @@ mod tests {
     use crate::{
         experiment::{bursts::mock::burst, mock::values},
         registry::Build,
+        stats::Interval,
     };
     use executors::{CanExecute, Fairness as Rule, crossbeam_channel_pool, crossbeam_workstealing_pool::ThreadPool};
     use std::sync::OnceLock;
@@ -320,7 +321,7 @@ mod tests {
         let samples = [sample];
         assert_eq!(fairness.figures(&samples)[0].value, Some(cost));
         let (Some(pooled), Some(times)) = (fairness.pooled(), fairness.times(&samples)) else { panic!("single times") };
-        assert_eq!(pooled.interval(&[times.clone(), times], 0), Some((cost, cost)));
+        assert_eq!(pooled.interval(&[times.clone(), times], 0), Some(Interval { low: cost, high: cost }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::{Column, Costs, Run, Samples, Times};
 use crate::{
     failure::{Failure, says_nothing_about_executor},
-    stats::{Outliers, Ratio, Summary},
+    stats::{Estimate, Interval, Outliers, Ratio},
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -43,32 +43,6 @@ pub enum Status {
     NotMeasured,
 }
 
-/// The 95 % interval of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// Its lower end.
-    pub low95: f64,
-    /// Its upper end.
-    pub high95: f64,
-}
-
-/// A median, and its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The median.
-    pub median: f64,
-    /// Lower end of its 95 % interval.
-    pub low95: f64,
-    /// Upper end of its 95 % interval.
-    pub high95: f64,
-}
-
-impl From<Summary> for Estimate {
-    fn from(Summary { median, low, high }: Summary) -> Self {
-        Estimate { median, low95: low, high95: high }
-    }
-}
-
 impl Row {
     /// What `samples` and their figures say, or why there are none.
     pub fn new(
@@ -80,12 +54,12 @@ impl Row {
         let (figures, error) = figures.map_or_else(|why| (IndexMap::new(), Some(why)), |figures| (figures, None));
         // Samples from before a failure are kept, but what they say is no result.
         let sound: &[f64] = if error.is_none() { &samples.values } else { &[] };
-        let estimate = Summary::of(sound).map(Estimate::from);
+        let estimate = Estimate::of(sound);
         Row {
             executor: executor.to_owned(),
             error,
             figures,
-            interval: estimate.map(|Estimate { low95, high95, .. }| Interval { low95, high95 }),
+            interval: estimate.map(|it| it.interval),
             estimate,
             slowdown: None,
             outliers: Outliers::of(sound),
@@ -124,16 +98,15 @@ impl Row {
         self.figure(column).map(|figure| figure * column.scale)
     }
 
-    /// The ends of its 95 % interval, in the unit for people.
-    pub fn interval(&self, run: &Run) -> Option<(f64, f64)> {
+    /// Its 95 % interval, in the unit for people.
+    pub fn interval(&self, run: &Run) -> Option<Interval> {
         let scale = run.first_column()?.scale;
         // Older records have only the interval of the median, which is not what is shown if single times are pooled.
         // One sample of these has no interval.
         let shown = |median: f64| self.first(run).is_some_and(|figure| (median * scale / figure - 1.0).abs() < 1e-9);
-        let of_median = |Estimate { low95, high95, .. }| Interval { low95, high95 };
         let several = self.samples.count() > 1;
-        let older = || self.estimate.filter(|estimate| several && shown(estimate.median)).map(of_median);
-        self.interval.or_else(older).map(|it| (it.low95 * scale, it.high95 * scale))
+        let older = || self.estimate.filter(|it| several && shown(it.median)).map(|it| it.interval);
+        self.interval.or_else(older).map(|it| it.scaled(scale))
     }
 
     /// What its samples in `run` cost. None if it failed, or has none.

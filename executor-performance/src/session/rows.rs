@@ -2,9 +2,9 @@
 
 use crate::{
     experiment::{Experiment, RSE, Sample, SampleOf, costs},
-    record::{Costs, Estimate, Interval, Row, Samples, Times},
+    record::{Costs, Row, Samples, Times},
     sampler::Series,
-    stats::{Pooled, Ratio},
+    stats::{Estimate, Interval, Pooled, Ratio},
 };
 
 /// The rows of one run, one for each executor, in the order in which they were asked for. `seed` is for bootstraps.
@@ -43,8 +43,7 @@ fn pooled_interval<X: Experiment>(
     seed: u64,
 ) -> Option<Interval> {
     let times = samples.iter().map(|sample| experiment.times(std::slice::from_ref(sample)));
-    let (low95, high95) = pooled.interval(&times.collect::<Option<Vec<_>>>()?, seed)?;
-    Some(Interval { low95, high95 })
+    pooled.interval(&times.collect::<Option<Vec<_>>>()?, seed)
 }
 
 /// The first figure of each of the `samples`; none if one of them has none.
@@ -76,21 +75,16 @@ fn beside_processes(mut row: Row, costs: &Costs<'_>, differ: bool) -> Row {
         *error = Some(costs.relative_error(differ) * 100.0).filter(|error| error.is_finite());
     }
     let Some(reach) = costs.reach().filter(|_| differ) else { return row };
-    let (first, median) = (row.figures.first().and_then(|(_, figure)| *figure), row.estimate.map(|it| it.median));
-    let wider = |low: f64, high: f64, middle: f64| (low.min(middle / reach), high.max(middle * reach));
-    if let (Some(Interval { low95, high95 }), Some(figure)) = (&mut row.interval, first) {
-        (*low95, *high95) = wider(*low95, *high95, figure);
-    }
-    if let (Some(Estimate { low95, high95, .. }), Some(median)) = (&mut row.estimate, median) {
-        (*low95, *high95) = wider(*low95, *high95, median);
-    }
-    row
+    let figure = row.figures.first().and_then(|(_, figure)| *figure);
+    let interval = row.interval.map(|it| figure.map_or(it, |figure| it.reaching(reach, figure)));
+    let wider = |it: Estimate| Estimate { interval: it.interval.reaching(reach, it.median), ..it };
+    Row { interval, estimate: row.estimate.map(wider), ..row }
 }
 
 /// `row` with the ends of its interval among the figures.
 fn with_ends(mut row: Row) -> Row {
-    let Some(Interval { low95, high95 }) = row.interval else { return row };
-    let ends = [("low95_", low95), ("high95_", high95)];
+    let Some(Interval { low, high }) = row.interval else { return row };
+    let ends = [("low95_", low), ("high95_", high)];
     for (name, figure) in &mut row.figures {
         // There are none of any but the first figure.
         if let Some((_, end)) = ends.iter().find(|(prefix, _)| name.starts_with(prefix)) {
@@ -170,14 +164,14 @@ mod tests {
         let (error, interval) = (row.figures[RSE].expect("an error"), row.interval.expect("an interval"));
         assert!((13.0..19.0).contains(&error), "{row:?}");
         // By Student's t distribution of five, around the mean of all single times.
-        assert!(interval.low95 < 20_000.0 && interval.high95 > 41_000.0, "{row:?}");
-        let estimate = row.estimate.expect("an estimate");
-        assert!(estimate.low95 < 15_000.0 && estimate.median < 22_000.0 && estimate.high95 > 30_000.0, "{row:?}");
+        assert!(interval.low < 20_000.0 && interval.high > 41_000.0, "{row:?}");
+        let Estimate { median, interval } = row.estimate.expect("an estimate");
+        assert!(interval.low < 15_000.0 && median < 22_000.0 && interval.high > 30_000.0, "{row:?}");
     }
 
     #[test]
     fn processes_that_agree_and_two_that_do_not_leave_errors_to_the_samples() {
-        let width = |row: &Row| row.interval.map_or(0.0, |it| it.high95 / it.low95);
+        let width = |row: &Row| row.interval.map_or(0.0, |it| it.high / it.low);
         let agreeing = row_of_processes(&[21, 21, 21, 21, 21]);
         assert!(agreeing.figures[RSE].is_some_and(|error| error < 0.2) && width(&agreeing) < 1.01, "{agreeing:?}");
         let two = row_of_processes(&[21, 41]);

@@ -1,5 +1,7 @@
 //! The median of some samples, and how sure that is.
 
+use super::Interval;
+
 /// The fraction of all resampled medians that may be beyond each end of an interval.
 const EACH_SIDE: f64 = 0.025;
 
@@ -29,11 +31,11 @@ pub(super) fn of_sorted(sorted: &[f64]) -> f64 {
 /// because the probability of each median can be calculated. The number of different medians is limited, so 2.5 % is
 /// seldom met: then the end is the next median outwards. The next one inwards would do for more samples, but of seven
 /// samples such an interval has the true median in it with a probability of only 87 %.
-pub(super) fn interval(sorted: &[f64]) -> (f64, f64) {
+pub(super) fn interval(sorted: &[f64]) -> Interval {
     let count = sorted.len();
     if count > MANY {
         let outside = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt() - 0.5) as usize;
-        return (sorted[outside], sorted[count - 1 - outside]);
+        return Interval { low: sorted[outside], high: sorted[count - 1 - outside] };
     }
     let mut medians = resampled(sorted);
     medians.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -42,7 +44,7 @@ pub(super) fn interval(sorted: &[f64]) -> (f64, f64) {
         *of_all += if equal { *chance } else { 0.0 };
         equal
     });
-    (end(medians.iter()), end(medians.iter().rev()))
+    Interval { low: end(medians.iter()), high: end(medians.iter().rev()) }
 }
 
 /// The last of the `medians` up to which the probability is not more than is allowed on each side, or the first.
@@ -164,7 +166,7 @@ mod tests {
     #[test]
     fn the_interval_of_many_samples_goes_on_from_that_of_fewer() {
         let width = |count: usize| {
-            let (low, high) = interval(&numbers(count));
+            let Interval { low, high } = interval(&numbers(count));
             assert!((low + high - (count + 1) as f64).abs() < 1e-9, "{count}: {low} to {high}");
             high - low
         };
@@ -175,7 +177,7 @@ mod tests {
     #[test]
     fn few_samples_have_their_range_as_interval() {
         for count in [1, 2, 3, 4, 5, 7] {
-            assert_eq!(interval(&numbers(count)), (1.0, count as f64), "{count}");
+            assert_eq!(interval(&numbers(count)), Interval { low: 1.0, high: count as f64 }, "{count}");
         }
     }
 
@@ -206,7 +208,7 @@ mod tests {
                 let hits = (0..TRIALS).filter(|_| {
                     let mut samples: Vec<f64> = (0..count).map(|_| sample(&mut dice)).collect();
                     samples.sort_by(f64::total_cmp);
-                    let (low, high) = interval(&samples);
+                    let Interval { low, high } = interval(&samples);
                     low <= truth && truth <= high
                 });
                 let part = hits.count() as f64 / TRIALS as f64;

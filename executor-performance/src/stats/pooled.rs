@@ -1,6 +1,6 @@
 //! A figure of the single times of many samples, and how sure it is.
 
-use super::{Dice, Distribution, drawn, student};
+use super::{Dice, Distribution, Interval, drawn, student};
 
 /// A figure of the single times of all samples together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ impl Pooled {
     /// figure of all samples, the interval is wider than that which has 95 % of these. Samples are drawn,
     /// not single times, because the times of one sample have much in common. The interval is the same for the same
     /// samples and `seed`.
-    pub fn interval(self, samples: &[Distribution], seed: u64) -> Option<(f64, f64)> {
+    pub fn interval(self, samples: &[Distribution], seed: u64) -> Option<Interval> {
         let count = samples.len();
         if count < 2 {
             return None;
@@ -30,9 +30,12 @@ impl Pooled {
             Pooled::Quantile(quantile) => ranks.quantile(quantile, drawn),
         };
         let mut draw = || (0..count).map(|_| dice.below(count as u64) as usize).collect::<Vec<_>>();
-        let (low, high) = drawn::interval(|| figure(&draw()));
+        let Interval { low, high } = drawn::interval(|| figure(&draw()));
         let (middle, wider) = (figure(&(0..count).collect::<Vec<_>>()), widening(count));
-        Some(((middle - wider * (middle - low)).clamp(0.0, low), (middle + wider * (high - middle)).max(high)))
+        Some(Interval {
+            low: (middle - wider * (middle - low)).clamp(0.0, low),
+            high: (middle + wider * (high - middle)).max(high),
+        })
     }
 }
 
@@ -116,7 +119,7 @@ mod tests {
     #[test]
     fn no_time_is_less_than_nothing() {
         let samples = [1, 100].map(|micros| Distribution::of([Duration::from_micros(micros)]).expect("a time"));
-        let (low, high) = Pooled::Mean.interval(&samples, 0).expect("two samples");
+        let Interval { low, high } = Pooled::Mean.interval(&samples, 0).expect("two samples");
         assert!(low == 0.0 && high > 200.0, "{low} to {high}");
     }
 
@@ -142,7 +145,7 @@ mod tests {
         {
             let hits = (0..TRIALS).filter(|trial| {
                 let samples = samples(&mut dice, count, 50);
-                let (low, high) = pooled.interval(&samples, u64::from(*trial)).expect("samples");
+                let Interval { low, high } = pooled.interval(&samples, u64::from(*trial)).expect("samples");
                 low <= truth + 0.5 && truth - 0.5 <= high
             });
             let part = hits.count() as f64 / f64::from(TRIALS);

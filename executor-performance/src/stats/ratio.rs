@@ -1,6 +1,6 @@
 //! How many times as much one series is as another, and how sure that is.
 
-use super::{Dice, Level, drawn, median};
+use super::{Dice, Interval, Level, drawn, median};
 use serde::{Deserialize, Serialize};
 
 /// The ratio of two costs, with its interval.
@@ -92,7 +92,7 @@ impl Ratio {
 
     /// The ratio `value`, with the interval that `draw` gives.
     fn of_draws(value: f64, draw: impl FnMut() -> f64) -> Option<Self> {
-        let (low, high) = drawn::interval(draw);
+        let Interval { low, high } = drawn::interval(draw);
         let ratio = Ratio { value, low, high };
         [ratio.value, ratio.low, ratio.high].iter().all(|number| number.is_finite()).then_some(ratio)
     }
