@@ -7,7 +7,7 @@ pub use self::need::Need;
 
 use crate::{
     once_each::once_each,
-    record::{Costs, Record, Row, Run, Status},
+    record::{Costs, Reason, Record, Row, Run, Status},
     registry::{Ability, Entry},
     stats::{Level, Ratio},
 };
@@ -102,7 +102,7 @@ impl Advice {
     /// nothing to recommend.
     pub fn recorded(record: &Record) -> Option<Self> {
         let is_whole = |run: &Run| {
-            let has_ended = run.stop.as_ref().is_some_and(|stop| stop.reason != "interrupted");
+            let has_ended = run.stop.as_ref().is_some_and(|stop| stop.reason != Reason::Interrupted);
             has_ended && run.recommended_for().is_some()
         };
         let needs = record.runs.first()?.needs();
@@ -416,7 +416,7 @@ mod tests {
         assert_eq!((&*advice.best, advice.needs), ("dispatcher", vec![Need::Bound]));
         let stop = record.runs[0].stop.take().expect("it has ended");
         assert_eq!(Advice::recorded(&record), None, "it goes on");
-        record.runs[0].stop = Some(Stop { reason: "interrupted".to_owned(), ..stop });
+        record.runs[0].stop = Some(Stop { reason: Reason::Interrupted, ..stop });
         assert_eq!(Advice::recorded(&record), None, "it was interrupted");
     }
 

@@ -13,7 +13,7 @@ pub use self::{
     column::Column,
     metric::{Figure, Metric},
     row::{Row, Status},
-    run::{Run, Stop},
+    run::{Reason, Run, Stop},
     samples::Samples,
     setting::{Setting, Settings, Value},
     times::Times,
@@ -175,10 +175,7 @@ pub(crate) mod mock {
                 ..Surroundings::default()
             },
             warnings: Vec::new(),
-            stop: Some(Stop {
-                reason: "precise".to_owned(),
-                remark: "Stopped after 12.5 s, as it was enough.".to_owned(),
-            }),
+            stop: Some(Stop { reason: Reason::Precise, remark: "Stopped after 12.5 s, as it was enough.".to_owned() }),
             rows,
         }
     }

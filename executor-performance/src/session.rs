@@ -17,7 +17,7 @@ use crate::{
     experiment::{Experiment, Sample, Subject},
     interrupt::Interrupt,
     plan::{Planned, Prepared},
-    record::{Record, Row, Run, Status, Stop, utc_now},
+    record::{Reason, Record, Row, Run, Status, Stop, utc_now},
     sampler::{Pace, Series, Stopped, sample},
     sink::{Progress, Sink, Voice, error, warning},
     view::{self, number, percent},
@@ -272,18 +272,18 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
     let target = percent(pace.target);
     let budget = pace.budget_in_seconds();
     let (reason, why) = match stopped {
-        Stopped::Precise => ("precise", format!("the RSE of each executor is at most {target} %")),
-        Stopped::Budget => ("budget", format!("another round would exceed the budget of {budget} s")),
-        Stopped::OverBudget => ("budget", format!("that took more than the budget of {budget} s")),
+        Stopped::Precise => (Reason::Precise, format!("the RSE of each executor is at most {target} %")),
+        Stopped::Budget => (Reason::Budget, format!("another round would exceed the budget of {budget} s")),
+        Stopped::OverBudget => (Reason::Budget, format!("that took more than the budget of {budget} s")),
         Stopped::ProcessesDiffer => (
-            "processes",
+            Reason::Processes,
             format!(
                 "processes differ too much for an RSE of {target} %, and others would exceed the budget of {budget} s"
             ),
         ),
-        Stopped::Enough => ("enough", "no more are allowed".to_owned()),
-        Stopped::NothingLeft => ("nothing-left", "no executor is left".to_owned()),
-        Stopped::Interrupted => ("interrupted", "it was interrupted".to_owned()),
+        Stopped::Enough => (Reason::Enough, "no more are allowed".to_owned()),
+        Stopped::NothingLeft => (Reason::NothingLeft, "no executor is left".to_owned()),
+        Stopped::Interrupted => (Reason::Interrupted, "it was interrupted".to_owned()),
     };
     let remark = match stopped {
         Stopped::NothingLeft => format!("Stopped after {seconds:.1} s, as {why}."),
@@ -291,7 +291,7 @@ fn stop<S: Sample>(pace: &Pace, series: &[Series<S>], stopped: Stopped, seconds:
         _ if all => format!("Stopped after {seconds:.1} s with {samples} of each executor, as {why}."),
         _ => format!("Stopped after {seconds:.1} s with {samples} of each executor that was measured, as {why}."),
     };
-    Stop { reason: reason.to_owned(), remark }
+    Stop { reason, remark }
 }
 
 impl fmt::Debug for Session {

@@ -2,7 +2,7 @@ use super::{Column, Row, Settings, Value};
 use crate::{advice::Need, experiment::Experiment, machine::Surroundings, workload::CHAINS_COUNTED_DOWN};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
+use std::{fmt, time::SystemTime};
 
 /// One experiment with one choice of settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,10 +36,37 @@ pub struct Run {
 /// Why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
-    /// In a word: `precise`, `processes`, `budget`, `enough`, `nothing-left` or `interrupted`.
-    pub reason: String,
+    /// In a word.
+    pub reason: Reason,
     /// In a sentence.
     pub remark: String,
+}
+
+/// Why a run ended, in the word that records have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The samples are precise enough.
+    Precise,
+    /// The samples are, but processes differ, and there was no time for more of them.
+    Processes,
+    /// The time was up.
+    Budget,
+    /// There were as many samples as allowed.
+    Enough,
+    /// No executor was left.
+    NothingLeft,
+    /// It was interrupted.
+    Interrupted,
+    /// A word of a later version.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// The setting that says what the executor that is to be recommended has to be able to do.
@@ -151,7 +178,19 @@ fn number(settings: &Settings, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::record::{Value, mock::record};
+    use super::*;
+    use crate::record::mock::record;
+
+    #[test]
+    fn a_reason_is_the_same_word_in_records_and_in_rows() {
+        let known = ["precise", "processes", "budget", "enough", "nothing-left", "interrupted"];
+        for word in known.into_iter().chain(["bored"]) {
+            let text = format!("\"{word}\"");
+            let reason: Reason = serde_json::from_str(&text).expect(word);
+            assert_eq!(matches!(reason, Reason::Other(_)), !known.contains(&word), "{reason:?}");
+            assert_eq!((serde_json::to_string(&reason).expect(word), reason.to_string()), (text, word.to_owned()));
+        }
+    }
 
     #[test]
     fn the_chains_of_a_burst_are_known_though_nothing_is_left_out_of_it() {

@@ -216,7 +216,7 @@ fn cells(record: &Record, run: &Run, row: &Row) -> Vec<String> {
         number(row.samples.peak_mib(), 1),
         number(run.surroundings.other_cores, 2),
         number(run.surroundings.stolen_percent, 2),
-        run.stop.as_ref().map(|stop| stop.reason.clone()).unwrap_or_default(),
+        run.stop.as_ref().map(|stop| stop.reason.to_string()).unwrap_or_default(),
         program.git.clone(),
     ]);
     cells.extend(three(run.surroundings.handover.map(|way| [way.p10_ns, way.p50_ns, way.p90_ns]), 1));

@@ -4,7 +4,7 @@ use super::{CsvFile, Sink, Target, Terminal, html, markdown, svg};
 use crate::{
     cli,
     plan::plan,
-    record::{Record, Row, Run, Samples, Stop, Times, mock::record},
+    record::{Reason, Record, Row, Run, Samples, Stop, Times, mock::record},
     stats::{Distribution, Ratio},
 };
 use std::{ffi::OsString, time::Duration};
@@ -46,7 +46,7 @@ fn imagined(run: Run) -> Run {
     };
     let failed = Row::new("burst", Err("stalled: 1 of 2 jobs ran".to_owned()), Samples::default(), None);
     let rows = vec![row("channel", 1.0), row("workstealing", 2.0), failed];
-    let stop = Stop { reason: "precise".to_owned(), remark: "Stopped after 12.5 s, as it was enough.".to_owned() };
+    let stop = Stop { reason: Reason::Precise, remark: "Stopped after 12.5 s, as it was enough.".to_owned() };
     Run { began_utc: "2026-01-02T03:04:05Z".to_owned(), seconds: 12.5, rows, stop: Some(stop), ..run }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     compare::{Comparison, Terms},
     experiment::{Avalanche, Blocking, BurstsSample, Experiment, OneLoad, Panics, SampleOf},
     failure::Failure,
-    record::{Record, Run, Stop, mock::record},
+    record::{Reason, Record, Run, Stop, mock::record},
     sampler::Series,
     session::rows,
     usage::Usage,
@@ -44,7 +44,7 @@ fn measured<X: Experiment>(experiment: &X, sample: impl Fn(u64) -> SampleOf<X>) 
         series("workstealing", [100, 101, 99, 102, 100, 103]),
         failed,
     ];
-    let stop = Stop { reason: "precise".to_owned(), remark: "Stopped after 12.5 s, as it was enough.".to_owned() };
+    let stop = Stop { reason: Reason::Precise, remark: "Stopped after 12.5 s, as it was enough.".to_owned() };
     let run = Run {
         began_utc: "2026-01-02T03:04:05Z".to_owned(),
         seconds: 12.5,
