@@ -141,9 +141,9 @@ impl Measurement {
         let roster = Roster::of_executors();
         let (subjects, ability) = (roster.enlist(&entries, threads), roster.ability());
         let experiment = OneLoad::new(job, threads, load, false, patience);
-        let (remarks, question) = (Vec::new(), None);
+        let (least, left_out, question) = (Duration::ZERO, Vec::new(), None);
         let run: Box<dyn Planned> =
-            Box::new(Prepared { experiment, pace, subjects, threads, remarks, exceeds: false, ability, question });
+            Box::new(Prepared { experiment, pace, subjects, threads, least, left_out, ability, question });
         let session = Session::new(Record::new(0), Vec::new(), budget, Interrupt::default(), Voice::Silent);
         let mut advice = Err("nothing was measured".to_owned());
         // Nothing is printed on the way, so the advice has to say what makes the figures doubtful.

@@ -40,7 +40,7 @@ pub trait Planned {
     fn budget(&self) -> Duration;
 
     /// What to say before it begins.
-    fn remarks(&self) -> &[String];
+    fn remarks(&self) -> Vec<String>;
 
     /// How many worker threads its executors have.
     fn threads(&self) -> usize;
@@ -65,10 +65,10 @@ pub struct Prepared<X: Experiment> {
     pub subjects: Vec<Box<dyn Subject<X::Turn>>>,
     /// How many worker threads they have.
     pub threads: usize,
-    /// What to say before it begins.
-    pub remarks: Vec<String>,
-    /// Whether one of them is that the fewest rounds exceed the budget.
-    pub exceeds: bool,
+    /// How long a sample takes at least.
+    pub least: Duration,
+    /// What to say of executors that are not among them.
+    pub left_out: Vec<String>,
     /// What they must be able to do.
     pub ability: Ability,
     /// Which question it answers, if it is one of several.
@@ -102,6 +102,13 @@ impl<X: Experiment> Prepared<X> {
         }
         run
     }
+
+    /// How long the fewest rounds take at least, if that is more than the budget.
+    pub fn excess(&self) -> Option<Duration> {
+        let samples = self.pace.least_rounds().saturating_mul(self.subjects.len());
+        let whole = self.least.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX));
+        (whole > self.pace.budget).then_some(whole)
+    }
 }
 
 impl<X: Experiment> Planned for Prepared<X> {
@@ -117,8 +124,17 @@ impl<X: Experiment> Planned for Prepared<X> {
         self.pace.budget
     }
 
-    fn remarks(&self) -> &[String] {
-        &self.remarks
+    fn remarks(&self) -> Vec<String> {
+        let excess = self.excess().map(|whole| {
+            let [least, whole, budget] = [self.least, whole, self.pace.budget].map(humantime::format_duration);
+            format!(
+                "at least {} of {} are taken, with {least} for each sample: this takes {whole}, and not {budget}; lower \
+                 --min-samples, --processes or --warm-up, or make samples shorter",
+                number(self.pace.least_rounds(), "round"),
+                number(self.subjects.len(), "executor"),
+            )
+        });
+        excess.into_iter().chain(self.left_out.iter().cloned()).collect()
     }
 
     fn threads(&self) -> usize {
@@ -181,23 +197,6 @@ fn refuse_too_many_points(options: &Options, command: &Command) -> Result<(), St
         return Ok(());
     }
     Err(format!("the sweep has {points} points, more than {MOST}: give fewer values to its options"))
-}
-
-/// What to say if the fewest rounds of that many `executors`, whose samples take at least the time `least`, do not fit
-/// into the budget.
-fn excess(pace: &Pace, executors: usize, least: Duration) -> Option<String> {
-    let rounds = pace.least_rounds();
-    let samples = u32::try_from(rounds.saturating_mul(executors)).unwrap_or(u32::MAX);
-    let whole = least.saturating_mul(samples);
-    (whole > pace.budget).then(|| {
-        let [least, whole, budget] = [least, whole, pace.budget].map(humantime::format_duration);
-        format!(
-            "at least {} of {} are taken, with {least} for each sample: this takes {whole}, and not {budget}; lower \
-             --min-samples, --processes or --warm-up, or make samples shorter",
-            number(rounds, "round"),
-            number(executors, "executor"),
-        )
-    })
 }
 
 /// One point of a sweep, with what applies to all points.
@@ -293,9 +292,6 @@ impl Site<'_> {
         pace.budget = self.budget;
         pace.budget /= u32::try_from(experiments.len()).unwrap_or(u32::MAX).max(1);
         let left_out = self.options.left_out(threads, roster.ability());
-        let excess = excess(&pace, entries.len(), self.least);
-        let exceeds = excess.is_some();
-        let remarks: Vec<String> = excess.into_iter().chain(left_out).collect();
         let prepared = experiments.into_iter().zip(self.first..).map(|(experiment, run)| {
             let subjects = match self.host {
                 Some(host) => roster.names(&entries).into_iter().map(|name| self.guest(host, run, name)).collect(),
@@ -306,8 +302,8 @@ impl Site<'_> {
                 pace,
                 subjects,
                 threads,
-                remarks: remarks.clone(),
-                exceeds,
+                least: self.least,
+                left_out: left_out.clone(),
                 ability: roster.ability(),
                 question: self.question.cloned(),
             }) as Box<dyn Planned>
@@ -329,7 +325,7 @@ mod tests {
     fn remarks(line: &str) -> Vec<String> {
         let words = format!("executor-performance {line}");
         let orders = cli::parse(words.split(' ').map(OsString::from)).expect(line);
-        plan(&orders, None).expect(line)[0].remarks().to_vec()
+        plan(&orders, None).expect(line)[0].remarks()
     }
 
     #[test]

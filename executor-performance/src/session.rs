@@ -109,7 +109,7 @@ impl Session {
             }
             let (doubts, budget) = (self.record.machine.doubts(run.threads()), run.budget());
             let news: Vec<String> =
-                doubts.iter().chain(run.remarks()).filter(|&doubt| !warned.contains(doubt)).cloned().collect();
+                doubts.into_iter().chain(run.remarks()).filter(|doubt| !warned.contains(doubt)).collect();
             self.warn(&news);
             warned.extend(news);
             run.perform(&mut self);
@@ -149,8 +149,8 @@ impl Session {
 
     /// Performs one run.
     pub(crate) fn measure<X: Experiment>(&mut self, mut prepared: Prepared<X>) {
-        let Prepared { pace, threads, exceeds, .. } = prepared;
-        let subjects = mem::take(&mut prepared.subjects);
+        let Prepared { pace, threads, .. } = prepared;
+        let (excess, subjects) = (prepared.excess(), mem::take(&mut prepared.subjects));
         let supervision = Rc::new(Supervision::begin(self.interrupt.clone()));
         let supervised = |subject| Box::new(Supervised::new(subject, &supervision)) as Box<dyn Subject<X::Turn>>;
         let subjects: Vec<Box<dyn Subject<X::Turn>>> = subjects.into_iter().map(supervised).collect();
@@ -170,7 +170,7 @@ impl Session {
         self.each(|sink, record| sink.begin(record));
 
         let mut recorder = Recorder::new(self, &experiment);
-        if !exceeds {
+        if excess.is_none() {
             recorder.look_at_first_round(pace, supervision.now());
         }
         let (series, stopped) = sample(&pace, &*supervision, seed, &experiment.turn(), &subjects, &mut recorder);
@@ -390,8 +390,8 @@ mod tests {
         let budget = Duration::from_secs(60);
         let pace = Pace { warm_up: 0, min_samples: 2, max_samples: 2, processes: 1, target: 0.1, budget };
         let subjects: Vec<Box<dyn Subject<BurstsTurn<Labour>>>> = vec![Box::new(Hooked(hook))];
-        let (remarks, ability, question) = (Vec::new(), Ability::Jobs, None);
-        Prepared { experiment, pace, subjects, threads: 1, remarks, exceeds: false, ability, question }
+        let (least, left_out, ability, question) = (Duration::ZERO, Vec::new(), Ability::Jobs, None);
+        Prepared { experiment, pace, subjects, threads: 1, least, left_out, ability, question }
     }
 
     /// Answers every request with what its function returns, and counts the requests.
