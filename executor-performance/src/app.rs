@@ -236,7 +236,7 @@ fn writes_to_output(options: &OutputOptions) -> bool {
 /// Refuses to write two things to one place.
 fn differ(destinations: &[Destination]) -> Result<(), String> {
     let mut places = HashSet::new();
-    match destinations.iter().find(|destination| !places.insert(destination.target.place())) {
+    match destinations.iter().find(|destination| !places.insert(destination.target.resolved())) {
         Some(twice) => Err(format!("--output names {} twice: leave one out", twice.target)),
         None => Ok(()),
     }
@@ -244,8 +244,8 @@ fn differ(destinations: &[Destination]) -> Result<(), String> {
 
 /// Refuses to replace the record at `path`, which is read; `what` says what it is.
 fn spare(path: &Path, what: &str, options: &OutputOptions) -> Result<(), String> {
-    let source = Target::File(path.to_owned()).place();
-    match options.output.iter().find(|destination| destination.target.place() == source) {
+    let source = Target::File(path.to_owned()).resolved();
+    match options.output.iter().find(|destination| destination.target.resolved() == source) {
         Some(same) => Err(format!("--output names {}, which is {what}: choose another file", same.target)),
         None => Ok(()),
     }

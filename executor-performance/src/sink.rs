@@ -8,6 +8,7 @@ mod every_experiment;
 mod html;
 mod markdown;
 mod paint;
+mod place;
 mod progress;
 mod svg;
 mod talk;
@@ -28,12 +29,7 @@ use crate::{
     compare::{Baseline, Comparison},
     record::{Record, Run},
 };
-use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, ErrorKind},
-    path::{Path, PathBuf},
-    rc::Rc,
-};
+use std::{io, rc::Rc};
 
 /// Takes results. The run that a call is about is always the last of the record.
 pub trait Sink {
@@ -116,39 +112,6 @@ pub fn open(
         Format::Markdown => compared(markdown::page),
         Format::Svg => compared(svg::picture),
     }
-}
-
-/// The error with the name of `target`, which the system's message does not have.
-fn located(target: &Target, why: &io::Error) -> io::Error {
-    io::Error::new(why.kind(), format!("{target}: {why}"))
-}
-
-/// Makes sure that the file at `path` can be written, and returns where it is. A file that did not exist is removed
-/// again: what is refused later leaves nothing behind.
-fn probed(path: &Path) -> io::Result<PathBuf> {
-    let is_new = match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(_new) => true,
-        // It may be a link to nothing.
-        Err(why) if why.kind() == ErrorKind::AlreadyExists => !path.exists(),
-        Err(why) => return Err(why),
-    };
-    appended(path)?;
-    let place = fs::canonicalize(path)?;
-    // Another program may append to the same file, and have begun.
-    if is_new && fs::metadata(&place)?.len() == 0 {
-        fs::remove_file(&place)?;
-    }
-    Ok(place)
-}
-
-/// Opens or creates the file at `path`, to append to it.
-fn appended(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).open(path)
-}
-
-/// Whether `path` is a pipe or a device: it has no contents to look at or to replace.
-fn is_stream(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
 fn boxed<S: Sink + 'static>(sink: S) -> Box<dyn Sink> {

@@ -1,14 +1,16 @@
 //! Rows for spreadsheets and scripts, appended to a file.
 
-use super::{Sink, Target, appended, is_stream, located, probed};
+use super::{
+    Sink, Target,
+    place::{Place, located},
+};
 use crate::{
     record::{Column, Record, Row, Run, Status},
     view::{self, decimals_for},
 };
 use std::{
-    fs::{self, File},
+    fmt, fs,
     io::{self, ErrorKind, Write},
-    path::{Path, PathBuf},
 };
 
 /// Columns before the settings.
@@ -44,30 +46,6 @@ pub struct CsvFile {
     text: Vec<u8>,
 }
 
-/// What is behind a [`Target`].
-#[derive(Debug)]
-enum Place {
-    /// A file that is not open yet.
-    File(PathBuf),
-    /// A file, a pipe or a device.
-    Open(File),
-    Output,
-}
-
-impl Place {
-    /// What is to be written to. A file is opened, or created, the first time.
-    fn out(&mut self) -> io::Result<Box<dyn Write + '_>> {
-        if let Place::File(path) = self {
-            *self = Place::Open(appended(path)?);
-        }
-        match self {
-            Place::Open(file) => Ok(Box::new(file)),
-            Place::Output => Ok(Box::new(io::stdout().lock())),
-            Place::File(_) => unreachable!("it was opened"),
-        }
-    }
-}
-
 impl CsvFile {
     /// Makes sure that `target` can be written, for rows of runs like the `outlines`.
     ///
@@ -84,24 +62,9 @@ impl CsvFile {
             ));
         }
         let header = headers.first().map(|header| line(header)).unwrap_or_default();
-        match target {
-            Target::File(path) => Self::appending(target, path, header),
-            Target::Output => Ok(CsvFile { target: target.clone(), place: Place::Output, text: header }),
-        }
-    }
-
-    fn appending(target: &Target, path: &Path, header: Vec<u8>) -> Result<Self, String> {
-        let target = target.clone();
-        let complain = |why: &dyn std::fmt::Display| format!("cannot append to {}: {why}", path.display());
-        if is_stream(path) {
-            let file = appended(path).map_err(|error| complain(&error))?;
-            return Ok(CsvFile { target, place: Place::Open(file), text: header });
-        }
-        let place = probed(path).map_err(|error| complain(&error))?;
-        let present = match fs::read(&place) {
-            Err(why) if why.kind() == ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(|error| complain(&error))?,
-        };
+        let complain = |why: &dyn fmt::Display| format!("cannot append to {target}: {why}");
+        let place = Place::of(target).map_err(|error| complain(&error))?;
+        let present = contents(&place).map_err(|error| complain(&error))?;
         let text = if present.is_empty() {
             header
         } else if first_record(&present) != first_record(&header) {
@@ -111,14 +74,25 @@ impl CsvFile {
         } else {
             b"\n".to_vec()
         };
-        Ok(CsvFile { target, place: Place::File(place), text })
+        Ok(CsvFile { target: target.clone(), place, text })
+    }
+}
+
+/// What is there already.
+fn contents(place: &Place) -> io::Result<Vec<u8>> {
+    match place {
+        Place::File(path) => match fs::read(path) {
+            Err(why) if why.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            read => read,
+        },
+        Place::Stream(_) | Place::Output => Ok(Vec::new()),
     }
 }
 
 impl Sink for CsvFile {
     /// Titles are written at once, so that the file says what it should hold, whatever ends the run.
     fn start(&mut self) -> io::Result<()> {
-        if matches!(self.place, Place::File(_)) { self.write() } else { Ok(()) }
+        if self.place.is_file() { self.write() } else { Ok(()) }
     }
 
     fn begin(&mut self, _record: &Record) -> io::Result<()> {

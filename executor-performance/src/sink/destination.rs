@@ -85,7 +85,7 @@ impl Destination {
 
 impl Target {
     /// The same target in a form that does not depend on how it was spelled.
-    pub fn place(&self) -> Self {
+    pub fn resolved(&self) -> Self {
         let Target::File(path) = self else { return Target::Output };
         let real = fs::canonicalize(path).ok().or_else(|| {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -157,17 +157,17 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_the_same_however_it_is_spelled() {
+    fn a_target_is_the_same_however_it_is_spelled() {
         let folder = std::env::temp_dir();
-        let place = |name: &str| Target::File(folder.join(name)).place();
+        let resolved = |name: &str| Target::File(folder.join(name)).resolved();
         let inside = format!(
             "../{}/no-such.json",
             folder.canonicalize().expect("a folder").file_name().expect("a name").to_string_lossy()
         );
-        assert_eq!(place("no-such.json"), place(&inside));
-        assert_ne!(place("no-such.json"), place("no-other.json"));
+        assert_eq!(resolved("no-such.json"), resolved(&inside));
+        assert_ne!(resolved("no-such.json"), resolved("no-other.json"));
         let here = std::env::current_dir().expect("a folder");
-        assert_eq!(Target::File("x.json".into()).place(), Target::File(here.join("x.json")).place());
+        assert_eq!(Target::File("x.json".into()).resolved(), Target::File(here.join("x.json")).resolved());
     }
 
     #[test]

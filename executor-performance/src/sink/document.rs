@@ -1,10 +1,13 @@
 //! Files that are written anew whenever there is more to write.
 
-use super::{Sink, Target, error, is_stream, located, probed};
+use super::{
+    Sink, Target, error,
+    place::{Place, located},
+};
 use crate::record::Record;
 use std::{
     fmt,
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -16,15 +19,6 @@ pub struct Document<T = Record> {
     render: Box<dyn Fn(&T) -> String>,
 }
 
-/// What is behind a [`Target`].
-enum Place {
-    /// A file, which is replaced by a new one. Where it is, even if it is removed.
-    File(PathBuf),
-    /// What can be written only once, such as a pipe.
-    Stream(fs::File),
-    Output,
-}
-
 impl<T> Document<T> {
     /// Makes sure that `target` can be written. Its text will be what `render` makes of the whole. A file that did not
     /// exist is removed again, so that a reader who finds a file finds a complete one. If it is a named pipe, this
@@ -34,15 +28,7 @@ impl<T> Document<T> {
     ///
     /// If it cannot be written: a line that says why.
     pub fn open(target: &Target, render: impl Fn(&T) -> String + 'static) -> Result<Self, String> {
-        let Target::File(path) = target else {
-            return Ok(Document { target: target.clone(), place: Place::Output, render: Box::new(render) });
-        };
-        let complaint = |error| format!("cannot write {}: {error}", path.display());
-        if is_stream(path) {
-            let stream = OpenOptions::new().write(true).open(path).map_err(complaint)?;
-            return Ok(Document { target: target.clone(), place: Place::Stream(stream), render: Box::new(render) });
-        }
-        let place = Place::File(probed(path).map_err(complaint)?);
+        let place = Place::of(target).map_err(|error| format!("cannot write {target}: {error}"))?;
         Ok(Document { target: target.clone(), place, render: Box::new(render) })
     }
 
@@ -60,17 +46,13 @@ impl<T> Document<T> {
         };
         written.map_err(|why| located(&self.target, &why))
     }
-
-    fn is_file(&self) -> bool {
-        matches!(self.place, Place::File(_))
-    }
 }
 
 impl Document {
     /// As [`write`](Self::write), but does nothing for what can be written only once, nor while there are no results:
     /// a file from an earlier run is worth more.
     fn write_so_far(&self, record: &Record) -> io::Result<()> {
-        if self.is_file() && record.has_results() { self.write(record) } else { Ok(()) }
+        if self.place.is_file() && record.has_results() { self.write(record) } else { Ok(()) }
     }
 }
 
@@ -94,7 +76,7 @@ impl Sink for Document {
     }
 
     fn finish(&mut self, record: &Record) -> io::Result<()> {
-        if self.is_file() && !record.has_results() {
+        if self.place.is_file() && !record.has_results() {
             error(&format!("{} was not written, as there are no results", self.target));
             return Ok(());
         }

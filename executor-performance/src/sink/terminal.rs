@@ -1,8 +1,9 @@
 //! Tables for people, as wide as the terminal; elsewhere 80 columns, so that files and pipes get the same everywhere.
 
 use super::{
-    Sink, Target, located,
+    Sink, Target,
     paint::{BAD, BAR, BEST, TITLE, painted},
+    place::located,
 };
 use crate::{
     compare::{self, Comparison},
