@@ -6,7 +6,7 @@ use super::{
     values::{at_least_one, between, microseconds, milliseconds, more_than_nothing, whole},
 };
 use crate::{
-    experiment::{Errand, Fairness, FairnessTurn, ForkJoin, Futures, OpenLatency, OpenLatencyTurn, Play},
+    experiment::{Errand, Play},
     workload::{Fib, Load, Pastime},
 };
 use clap::Args;
@@ -140,32 +140,6 @@ impl LatencyOptions {
             }
             None => Ok(()),
         }
-    }
-
-    /// An experiment for each of the rates, with executors of `threads` workers. Empty for the closed loop.
-    ///
-    /// # Errors
-    ///
-    /// If there are too many jobs, or too few.
-    pub fn open(
-        &self,
-        threads: usize,
-        turn: impl Fn(u64, Duration) -> OpenLatencyTurn,
-    ) -> Result<Vec<OpenLatency>, String> {
-        let time = Duration::from_millis(self.run_time());
-        let open = |rate: &u64| {
-            let turn = turn(*rate, time);
-            let (jobs, producers) = (turn.jobs(), turn.producers as u64);
-            let asked = format!("--rate {rate} for --run-time {} ms", self.run_time());
-            if jobs > OpenLatencyTurn::MOST_JOBS {
-                Err(format!("{asked} is more than {} jobs: lower one of them", OpenLatencyTurn::MOST_JOBS))
-            } else if jobs < producers {
-                Err(format!("{asked} gives no job to some of {producers} --producers: raise --rate or --run-time"))
-            } else {
-                Ok(OpenLatency::new(threads, turn))
-            }
-        };
-        self.rate.iter().flat_map(Sweep::values).map(open).collect()
     }
 }
 
@@ -341,13 +315,12 @@ pub struct FairnessOptions {
 }
 
 impl FairnessOptions {
-    /// The experiment, with executors of `threads` workers.
+    /// For how long the chains run, and the time from probe to probe.
     ///
     /// # Errors
     ///
-    /// If the chains cannot be counted, or there is no time for a probe.
-    pub fn experiment(&self, threads: usize, seed: u64, patience: Duration) -> Result<Fairness, String> {
-        let chains = self.chains.unwrap_or(threads as u64);
+    /// If there is no time for a probe.
+    pub fn times(&self) -> Result<(Duration, Duration), String> {
         let (time, interval) = (Duration::from_millis(self.run_time), Duration::from_micros(self.probe_interval));
         if time < 2 * interval {
             return Err(format!(
@@ -355,8 +328,7 @@ impl FairnessOptions {
                 self.probe_interval, self.run_time
             ));
         }
-        Fairness::new(threads, FairnessTurn { chains, time, interval, seed, patience })
-            .ok_or_else(|| format!("--chains {chains} are more than can be counted: ask for fewer"))
+        Ok((time, interval))
     }
 }
 
@@ -429,17 +401,20 @@ pub struct FuturesOptions {
 }
 
 impl FuturesOptions {
-    /// An experiment for each workload, with executors of `threads` workers.
+    /// The workloads.
+    pub fn plays(&self) -> impl Iterator<Item = Play> {
+        let asked = |play: &Play| self.workloads.is_empty() || self.workloads.iter().any(|name| name == play.name());
+        Play::ALL.into_iter().filter(asked)
+    }
+
+    /// The operations of each.
     ///
     /// # Errors
     ///
-    /// If the operations cannot be counted.
-    pub fn experiments(&self, threads: usize, patience: Duration) -> Result<Vec<Futures>, String> {
-        let load = Load::new(1, self.operations, 0)
-            .ok_or_else(|| format!("--operations {} are more than can be counted: ask for fewer", self.operations))?;
-        let asked = |play: &Play| self.workloads.is_empty() || self.workloads.iter().any(|name| name == play.name());
-        let experiment = |play| Futures::new(threads, play, load, self.size.full_size, patience);
-        Ok(Play::ALL.into_iter().filter(asked).map(experiment).collect())
+    /// If they cannot be counted.
+    pub fn load(&self) -> Result<Load, String> {
+        Load::new(1, self.operations, 0)
+            .ok_or_else(|| format!("--operations {} are more than can be counted: ask for fewer", self.operations))
     }
 }
 
@@ -491,13 +466,13 @@ pub struct ForkJoinOptions {
 }
 
 impl ForkJoinOptions {
-    /// An experiment for each workload, with executors of `threads` workers.
+    /// The workloads. Those that are random are derived from the `seed`.
     ///
     /// # Errors
     ///
     /// If an option is for a workload that is not measured, a cutoff is for two workloads, there are too many elements,
     /// or nothing would be forked.
-    pub fn experiments(&self, threads: usize, seed: u64, patience: Duration) -> Result<Vec<ForkJoin>, String> {
+    pub fn errands(&self, seed: u64) -> Result<Vec<Errand>, String> {
         const MOST: u64 = 1 << 32;
         let asked = self.elements.unwrap_or(1_000_000);
         let elements = usize::try_from(asked).ok().filter(|_| asked <= MOST);
@@ -520,10 +495,7 @@ impl ForkJoinOptions {
             ForkJoinOptions { elements: Some(elements), .. } if !measured("sort") => {
                 Err(format!("--elements {elements} does not apply to --workload fib: leave it out"))
             }
-            _ => errands
-                .into_iter()
-                .map(|errand| forking(errand).map(|errand| ForkJoin::new(threads, errand, patience)))
-                .collect(),
+            _ => errands.into_iter().map(forking).collect(),
         }
     }
 }

@@ -4,11 +4,12 @@ use super::{COARSE_RSE, Runs, Site, USUAL_RSE};
 use crate::{
     cli::{
         AvalancheOptions, BlockingOptions, FairnessOptions, ForkJoinOptions, FuturesOptions, IdleOptions,
-        LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, ThroughputOptions, WakeOptions, WorkOptions,
+        LatencyOptions, LifecycleOptions, RepostOptions, SubmitOptions, Sweep, ThroughputOptions, WakeOptions,
+        WorkOptions,
     },
     experiment::{
-        Avalanche, Blocking, Idle, IdleTurn, Latency, Lifecycle, OneLoad, OpenLatency, OpenLatencyTurn, Panics,
-        Question, Repost, Submit, Throughput, Wake,
+        Avalanche, Blocking, Fairness, FairnessTurn, ForkJoin, Futures, Idle, IdleTurn, Latency, Lifecycle, OneLoad,
+        OpenLatency, OpenLatencyTurn, Panics, Question, Repost, Submit, Throughput, Wake,
     },
     workload::{Labour, Load, Pastime},
 };
@@ -35,10 +36,21 @@ impl Site<'_> {
 
     /// At each of the rates.
     pub(super) fn open_latency(&self, own: &LatencyOptions) -> Runs {
-        let producers = self.point.sources("latency --rate")?;
+        const MOST: u64 = OpenLatencyTurn::MOST_JOBS;
+        let (producers, time) = (self.point.sources("latency --rate")?, Duration::from_millis(own.run_time()));
         let (labour, seed, patience) = (SMALL_LABOUR, self.seed(), self.patience());
-        let turn = |rate, time| OpenLatencyTurn { rate, time, producers, labour, seed, patience };
-        let open = own.open(self.threads(), turn)?;
+        let open = |&rate: &u64| {
+            let turn = OpenLatencyTurn { rate, time, producers, labour, seed, patience };
+            let (jobs, asked) = (turn.jobs(), format!("--rate {rate} for --run-time {} ms", own.run_time()));
+            if jobs > MOST {
+                Err(format!("{asked} is more than {MOST} jobs: lower one of them"))
+            } else if jobs < producers as u64 {
+                Err(format!("{asked} gives no job to some of {producers} --producers: raise --rate or --run-time"))
+            } else {
+                Ok(OpenLatency::new(self.threads(), turn))
+            }
+        };
+        let open = own.rate.iter().flat_map(Sweep::values).map(open).collect::<Result<_, _>>()?;
         let bearing = |latency: &OpenLatency| {
             self.bearing(
                 format_args!("--run-time {} ms at --rate {}", own.run_time(), latency.asked().rate),
@@ -96,7 +108,10 @@ impl Site<'_> {
 
     pub(super) fn fairness(&self, own: &FairnessOptions) -> Runs {
         self.point.unused("fairness")?;
-        let fairness = own.experiment(self.threads(), self.seed(), self.patience())?;
+        let (chains, (time, interval)) = (own.chains.unwrap_or(self.threads() as u64), own.times()?);
+        let turn = FairnessTurn { chains, time, interval, seed: self.seed(), patience: self.patience() };
+        let fairness = Fairness::new(self.threads(), turn)
+            .ok_or_else(|| format!("--chains {chains} are more than can be counted: ask for fewer"))?;
         let site = self.bearing(
             format_args!("--probe-interval {} us and --run-time {} ms", own.probe_interval, own.run_time),
             fairness.shortest_sample(),
@@ -137,13 +152,16 @@ impl Site<'_> {
     /// For each of the workloads.
     pub(super) fn futures(&self, own: &FuturesOptions) -> Runs {
         self.point.unused("futures")?;
-        self.spawns(own.experiments(self.threads(), self.patience())?, USUAL_RSE)
+        let (load, full_size) = (own.load()?, own.size.full_size);
+        let futures = |play| Futures::new(self.threads(), play, load, full_size, self.patience());
+        self.spawns(own.plays().map(futures).collect(), USUAL_RSE)
     }
 
     /// For each of the workloads.
     pub(super) fn fork_join(&self, own: &ForkJoinOptions) -> Runs {
         self.point.unused("fork-join")?;
-        self.forks(own.experiments(self.threads(), self.seed(), self.patience())?, USUAL_RSE)
+        let errands = own.errands(self.seed())?.into_iter();
+        self.forks(errands.map(|errand| ForkJoin::new(self.threads(), errand, self.patience())).collect(), USUAL_RSE)
     }
 
     pub(super) fn wake(&self, own: &WakeOptions) -> Runs {
