@@ -103,7 +103,7 @@ impl Advice {
     pub fn recorded(record: &Record) -> Option<Self> {
         let is_whole = |run: &Run| {
             let has_ended = run.stop.as_ref().is_some_and(|stop| stop.reason != Reason::Interrupted);
-            has_ended && run.recommended_for().is_some()
+            has_ended && run.is_for_recommendation()
         };
         let needs = record.runs.first()?.needs();
         record.runs.iter().all(is_whole).then(|| Self::of(record, &needs).ok())?
@@ -263,8 +263,9 @@ mod tests {
     use super::*;
     use crate::{
         failure::Failure,
-        record::{Samples, Stop, Value, mock::record},
+        record::{Samples, Stop, mock::record},
     };
+    use std::time::Duration;
 
     /// One run, in which less is better.
     fn one_run(rows: &[(&str, &[f64])]) -> Record {
@@ -408,10 +409,8 @@ mod tests {
     fn a_whole_record_of_a_recommendation_has_the_advice_in_it() {
         let mut record = one_run(&[("channel", STEADY), ("dispatcher", SLOWER)]);
         assert_eq!(Advice::recorded(&record), None, "it is of another command");
-        let run = &mut record.runs[0];
-        run.settings.insert("job_time_ns".to_owned(), Value::Number(1000));
-        run.description.push(("workload".to_owned(), "inside: most jobs are given by other jobs".to_owned()));
-        run.need(&[Need::Bound]);
+        let run = record.runs[0].clone();
+        record.runs[0] = run.for_recommendation("inside: most jobs", Duration::from_micros(1), &[Need::Bound]);
         let advice = Advice::recorded(&record).expect("it is whole");
         assert_eq!((&*advice.best, advice.needs), ("dispatcher", vec![Need::Bound]));
         let stop = record.runs[0].stop.take().expect("it has ended");

@@ -8,7 +8,7 @@ use crate::{
     cli::{Command, Options, Order, Point},
     experiment::{Experiment, ForkTurn, FutureTurn, JobTurn, Subject, Turn},
     isolation::{self, Guest, Host},
-    record::{Run, Value},
+    record::Run,
     registry::{Ability, Entry},
     sampler::Pace,
     session::Session,
@@ -89,18 +89,11 @@ pub struct Asked {
 impl<X: Experiment> Prepared<X> {
     /// The run as it begins.
     pub fn beginning(&self) -> Run {
-        let mut run = Run::beginning(&self.experiment);
-        if let Some(Asked { workload, job_time, needs }) = &self.question {
-            run.description.insert(0, ("workload".to_owned(), (*workload).to_owned()));
-            run.settings.insert("job_time_ns".to_owned(), Value::Number(job_time.as_nanos() as u64));
-            // How much work takes that long is measured anew each time, and is not what was asked for.
-            for units in ["pre_units", "post_units"] {
-                let fitted = run.settings.shift_remove_entry(units);
-                run.fitted.extend(fitted);
-            }
-            run.need(needs);
+        let run = Run::beginning(&self.experiment);
+        match &self.question {
+            Some(Asked { workload, job_time, needs }) => run.for_recommendation(workload, *job_time, needs),
+            None => run,
         }
-        run
     }
 
     /// How long the fewest rounds take at least, if that is more than the budget.

@@ -177,6 +177,7 @@ pub fn lines(text: &str, width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::record::mock::record;
+    use std::time::Duration;
 
     #[test]
     fn percents_are_what_was_said() {
@@ -213,8 +214,8 @@ mod tests {
         record.runs.iter_mut().for_each(|run| run.warnings.push("busy".to_owned()));
         record.runs[1].warnings.push("noisy".to_owned());
         assert_eq!(doubts(&record), ["busy", "noisy (with threads 2, producers 2)"]);
-        record.runs[1].settings.insert("job_time_ns".to_owned(), Value::Number(1000));
-        record.runs[1].description.push(("workload".to_owned(), "inside: most jobs".to_owned()));
+        let noisy = record.runs[1].clone();
+        record.runs[1] = noisy.for_recommendation("inside: most jobs", Duration::from_micros(1), &[]);
         assert_eq!(doubts(&record), ["busy", "noisy (with workload inside)"]);
     }
 }

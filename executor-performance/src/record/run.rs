@@ -2,7 +2,10 @@ use super::{Column, Row, Settings, Value};
 use crate::{advice::Need, experiment::Experiment, machine::Surroundings, workload::CHAINS_COUNTED_DOWN};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use std::{fmt, time::SystemTime};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
 
 /// One experiment with one choice of settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,8 +72,14 @@ impl fmt::Display for Reason {
     }
 }
 
+/// The setting that all runs of a recommendation have, and no others: how long each job takes.
+const JOB_TIME: &str = "job_time_ns";
+
 /// The setting that says what the executor that is to be recommended has to be able to do.
 const NEEDS: &str = "needs";
+
+/// The title of the line that says what a run of a recommendation is of: a name, and after a colon what that is.
+const WORKLOAD: &str = "workload";
 
 /// The time, as records have it.
 pub(crate) fn utc_now() -> String {
@@ -135,19 +144,34 @@ impl Run {
         self.chains().map(|chains| chains < CHAINS_COUNTED_DOWN)
     }
 
-    /// The workload that it is of, if it is one of a recommendation's.
-    pub(crate) fn recommended_for(&self) -> Option<&str> {
-        self.number("job_time_ns")?;
-        let (_, workload) = self.description.iter().find(|(title, _)| title == "workload")?;
-        workload.split(':').next()
-    }
-
-    /// Records what the executor that is to be recommended has to be able to do, if it is anything.
-    pub(crate) fn need(&mut self, needs: &[Need]) {
+    /// The same as a run of a recommendation: of that `workload`, with jobs that take `job_time`, to find an executor
+    /// that meets all `needs`.
+    #[must_use]
+    pub(crate) fn for_recommendation(mut self, workload: &str, job_time: Duration, needs: &[Need]) -> Self {
+        self.description.insert(0, (WORKLOAD.to_owned(), workload.to_owned()));
+        self.settings.insert(JOB_TIME.to_owned(), Value::Number(job_time.as_nanos() as u64));
+        // How much work takes that long is measured anew each time, and is not what was asked for.
+        for units in ["pre_units", "post_units"] {
+            let fitted = self.settings.shift_remove_entry(units);
+            self.fitted.extend(fitted);
+        }
         if !needs.is_empty() {
             let names: Vec<&str> = needs.iter().map(|need| need.name()).collect();
             self.settings.insert(NEEDS.to_owned(), Value::Text(names.join(",")));
         }
+        self
+    }
+
+    /// Whether it is of a recommendation.
+    pub(crate) fn is_for_recommendation(&self) -> bool {
+        self.number(JOB_TIME).is_some()
+    }
+
+    /// The name of the workload that it is of, if it is of a recommendation.
+    pub(crate) fn recommended_for(&self) -> Option<&str> {
+        let mut lines = self.description.iter().filter(|_| self.is_for_recommendation());
+        let (_, workload) = lines.find(|(title, _)| title == WORKLOAD)?;
+        workload.split(':').next()
     }
 
     /// What the executor that is to be recommended has to be able to do.
