@@ -44,7 +44,9 @@ impl Bars {
                     style=(palette.painted("fill", executor)) {
                     title {
                         (executor) ": " (format!("{value:.decimals$}"))
-                        @if let Some(Interval { low, high }) = interval { (format!(" ({low:.decimals$} to {high:.decimals$})")) }
+                        @if let Some(Interval { low, high }) = interval {
+                            (format!(" ({low:.decimals$} to {high:.decimals$})"))
+                        }
                     }
                 }
                 @if let Some(Interval { low, high }) = interval {
