@@ -4,7 +4,8 @@
     feature = "workstealing-exec",
     feature = "threadpool-exec",
     feature = "elastic-exec",
-    feature = "burst-exec"
+    feature = "burst-exec",
+    feature = "dispatcher-exec"
 ))]
 
 mod support;
@@ -12,8 +13,12 @@ mod support;
 #[cfg(feature = "compat-burst-pool")]
 use executors::compat::burst_pool::{Receiver, Sender};
 use executors::{
-    FuturesExecutor, INLINE_BYTES, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool, elastic_pool,
-    run_now::RunNowExecutor, threadpool_executor::ThreadPoolExecutor, try_execute_locally,
+    FuturesExecutor, INLINE_BYTES, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool,
+    dispatcher::{Dispatcher, Subpool},
+    elastic_pool,
+    run_now::RunNowExecutor,
+    threadpool_executor::ThreadPoolExecutor,
+    try_execute_locally,
 };
 use futures::executor::block_on;
 use std::{
@@ -85,64 +90,59 @@ fn leave_nothing(use_up: impl Fn()) {
     assert!((0..5).any(is_given_back), "more than {SLACK} bytes are left");
 }
 
-/// After some pools for warming up, 1000 more, shut down or only dropped, leave nothing allocated: less than two bytes
-/// for each.
-fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
+/// After some pools for warming up, `pools` more, each of which is made and ended by `live`, leave nothing allocated:
+/// a few bytes for each at most.
+fn lives_leave_nothing(pools: usize, live: impl Fn(usize)) {
     let _alone = alone();
-    let use_up = |pools: usize| {
-        for round in 0..pools {
-            let pool = pool();
-            for _ in 0..100 {
-                pool.execute(|| assert!(try_execute_locally(|| ()).is_ok(), "this is a job"));
-            }
-            assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
-            if round.is_multiple_of(2) {
-                pool.shutdown().expect("nothing blocks");
-            }
-        }
-    };
     within(|| {
-        use_up(50);
-        leave_nothing(|| use_up(1000));
+        (0..50).for_each(&live);
+        leave_nothing(|| (0..pools).for_each(&live));
+    });
+}
+
+/// Whether they are shut down or only dropped.
+fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
+    lives_leave_nothing(1000, |round| {
+        let pool = pool();
+        for _ in 0..100 {
+            pool.execute(|| assert!(try_execute_locally(|| ()).is_ok(), "this is a job"));
+        }
+        assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
+        if round.is_multiple_of(2) {
+            pool.shutdown().expect("nothing blocks");
+        }
     });
 }
 
 /// Whatever ends a future last (a worker, the pool's end, or a waker long after) frees everything that the future kept.
 fn futures_leave_nothing<P: Pool + FuturesExecutor>(pool: impl Fn() -> P) {
-    let _alone = alone();
-    let use_up = |pools: usize| {
-        for _ in 0..pools {
-            let pool = pool();
-            let (keep, wakers) = mpsc::channel();
-            for _ in 0..10 {
-                let (own, keep) = (pool.clone(), keep.clone());
-                let sleeper = |keep: mpsc::Sender<Waker>| {
-                    poll_fn(move |context| {
-                        keep.send(context.waker().clone()).expect("the test keeps it");
-                        Poll::<()>::Pending
-                    })
-                };
-                pool.spawn(sleeper(keep.clone())).detach();
-                pool.spawn_detached(sleeper(keep.clone()));
-                pool.spawn_detached(yield_once());
-                // Nobody can wake these.
-                pool.spawn(pending::<()>()).detach();
-                pool.spawn_detached(pending());
-                pool.submit_future(pending::<()>()).detach();
-                block_on(pool.spawn(async move {
-                    own.spawn(sleeper(keep.clone())).detach();
-                    own.spawn_detached(sleeper(keep));
-                    own.spawn(async {}).await;
-                }));
-            }
-            drop(keep);
-            pool.shutdown().expect("suspended futures delay nothing");
-            wakers.into_iter().for_each(Waker::wake);
+    lives_leave_nothing(200, |_round| {
+        let pool = pool();
+        let (keep, wakers) = mpsc::channel();
+        for _ in 0..10 {
+            let (own, keep) = (pool.clone(), keep.clone());
+            let sleeper = |keep: mpsc::Sender<Waker>| {
+                poll_fn(move |context| {
+                    keep.send(context.waker().clone()).expect("the test keeps it");
+                    Poll::<()>::Pending
+                })
+            };
+            pool.spawn(sleeper(keep.clone())).detach();
+            pool.spawn_detached(sleeper(keep.clone()));
+            pool.spawn_detached(yield_once());
+            // Nobody can wake these.
+            pool.spawn(pending::<()>()).detach();
+            pool.spawn_detached(pending());
+            pool.submit_future(pending::<()>()).detach();
+            block_on(pool.spawn(async move {
+                own.spawn(sleeper(keep.clone())).detach();
+                own.spawn_detached(sleeper(keep));
+                own.spawn(async {}).await;
+            }));
         }
-    };
-    within(|| {
-        use_up(50);
-        leave_nothing(|| use_up(200));
+        drop(keep);
+        pool.shutdown().expect("suspended futures delay nothing");
+        wakers.into_iter().for_each(Waker::wake);
     });
 }
 
@@ -297,6 +297,16 @@ fn are_huge_pages_known() -> bool {
 /// Long enough that no worker leaves meanwhile.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
+/// A dispatcher whose subpools may each have this many threads, and beside these the one that has the `bound` subpool.
+fn dispatcher(threads: usize) -> Dispatcher {
+    let builder = Dispatcher::builder().threads(threads + 1).cpu_limit(threads).subpool("limited", threads);
+    builder.bound_subpool("bound").build().expect("possible")
+}
+
+fn subpool(name: &str) -> Subpool {
+    dispatcher(2).subpool(name).expect("it was built")
+}
+
 macro_rules! pools {
     ($($name:ident: $pool:expr => $($test:ident)+;)+) => { $(
         mod $name {
@@ -328,7 +338,17 @@ pools! {
             long_queues_leave_little;
     burst: burst_pool::ThreadPool::new(2) =>
         dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
-    threadpool: ThreadPoolExecutor::new(2) => dropped_pools_leave_nothing futures_leave_nothing;
+    // Its jobs wait as in the work-stealing pool, those of the subpools below in queues of the dispatcher's own.
+    dispatcher: dispatcher(2) =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
+            long_queues_leave_little;
+    limited: subpool("limited") =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little
+            long_queues_leave_little;
+    // It runs one job at a time.
+    bound: subpool("bound") => dropped_pools_leave_nothing futures_leave_nothing;
+    threadpool: ThreadPoolExecutor::new(2) =>
+        dropped_pools_leave_nothing futures_leave_nothing waiting_jobs_take_little;
     run_now: RunNowExecutor::new() => dropped_pools_leave_nothing;
 }
 
@@ -342,6 +362,8 @@ fn handles_are_small() {
         size_of::<crossbeam_workstealing_pool::ThreadPool>(),
         size_of::<elastic_pool::ThreadPool>() + bound,
         size_of::<burst_pool::ThreadPool>(),
+        size_of::<Dispatcher>(),
+        size_of::<Subpool>(),
         size_of::<ThreadPoolExecutor>(),
         size_of::<RunNowExecutor>(),
     ];
@@ -356,6 +378,8 @@ mod large {
         stealing: crossbeam_workstealing_pool::large_pool(WORKERS) => idle_workers_take_little;
         elastic: elastic_pool::ThreadPool::new(WORKERS, WORKERS, KEEP_ALIVE) => idle_workers_take_little;
         burst: burst_pool::ThreadPool::new(WORKERS) => idle_workers_take_little;
+        dispatcher: dispatcher(WORKERS) => idle_workers_take_little;
+        threadpool: ThreadPoolExecutor::new(WORKERS) => idle_workers_take_little;
     }
 }
 
@@ -403,5 +427,8 @@ mod without_metrics {
         stealing: crossbeam_workstealing_pool::small_pool(2) => small_jobs_allocate_nothing;
         elastic: elastic_pool::ThreadPool::new(2, 2, KEEP_ALIVE) => small_jobs_allocate_nothing;
         burst: burst_pool::ThreadPool::new(2) => small_jobs_allocate_nothing;
+        dispatcher: dispatcher(2) => small_jobs_allocate_nothing;
+        limited: subpool("limited") => small_jobs_allocate_nothing;
+        bound: subpool("bound") => small_jobs_allocate_nothing;
     }
 }
