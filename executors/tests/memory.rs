@@ -13,7 +13,9 @@ mod support;
 #[cfg(feature = "compat-burst-pool")]
 use executors::compat::burst_pool::{Receiver, Sender};
 use executors::{
-    FuturesExecutor, INLINE_BYTES, Pool, burst_pool, crossbeam_channel_pool, crossbeam_workstealing_pool,
+    FuturesExecutor, INLINE_BYTES, Pool,
+    burst_pool::{self, BurstPool},
+    crossbeam_channel_pool, crossbeam_workstealing_pool,
     dispatcher::{Dispatcher, Subpool},
     elastic_pool,
     run_now::RunNowExecutor,
@@ -35,7 +37,7 @@ use std::{
     thread,
     time::Duration,
 };
-use support::{suspend::yield_once, watchdog::within};
+use support::{gate::Gate, suspend::yield_once, watchdog::within};
 
 /// The system's allocator, counting.
 struct Counting;
@@ -108,6 +110,29 @@ fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
             pool.execute(|| assert!(try_execute_locally(|| ()).is_ok(), "this is a job"));
         }
         assert_eq!(pool.submit(|| 1).wait().expect("no panic"), 1);
+        if round.is_multiple_of(2) {
+            pool.shutdown().expect("nothing blocks");
+        }
+    });
+}
+
+/// The same of pools for values, and of what their handlers own; and values that are discarded are freed.
+#[test]
+fn dropped_pools_of_values_leave_nothing() {
+    lives_leave_nothing(1000, |round| {
+        let (mut pool, gate) = (BurstPool::new(), Gate::default());
+        for _ in 0..2 {
+            let (owned, gate) = (Box::new(1), gate.clone());
+            pool.spawn(move |value: Box<i32>| {
+                gate.pass();
+                assert_eq!(value, owned);
+            });
+        }
+        assert_eq!(pool.send_all([(); 100].map(|()| Box::new(1))).expect("two workers"), 100);
+        if round.is_multiple_of(3) {
+            assert!(pool.shutdown_now().discarded > 0, "all wait for the gate");
+        }
+        gate.open();
         if round.is_multiple_of(2) {
             pool.shutdown().expect("nothing blocks");
         }
