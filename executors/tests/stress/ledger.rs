@@ -1,0 +1,114 @@
+//! The accounts of a program.
+
+use executors::{JoinHandle, TaskError, TaskHandle};
+use futures::executor::block_on;
+use std::{
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+/// What becomes of the tickets of one program.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    issued: AtomicUsize,
+    used: AtomicUsize,
+    returned: AtomicUsize,
+    /// Tickets of jobs that a caller was told would not run: the job was refused, cancelled or discarded.
+    announced: AtomicUsize,
+    /// Actions of jobs that found something wrong, and whose panics the pool has caught.
+    failed: AtomicUsize,
+    /// Results that could not be waited for at the time, because that might have blocked the last worker.
+    unread: Mutex<Unread>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Unread {
+    pub(crate) handles: Vec<TaskHandle<()>>,
+    pub(crate) futures: Vec<JoinHandle<()>>,
+}
+
+impl Ledger {
+    pub(crate) fn issue(self: &Arc<Self>) -> Ticket {
+        self.issued.fetch_add(1, SeqCst);
+        Ticket { ledger: Arc::clone(self), used: false }
+    }
+
+    /// An action has found something wrong.
+    pub(crate) fn fail(&self) {
+        self.failed.fetch_add(1, SeqCst);
+    }
+
+    pub(crate) fn announce(&self, tickets: usize) {
+        self.announced.fetch_add(tickets, SeqCst);
+    }
+
+    /// Records what a result says about its ticket.
+    pub(crate) fn learn(&self, result: Result<(), TaskError>) {
+        match result {
+            Ok(()) | Err(TaskError::Panicked(_)) => (),
+            Err(TaskError::Dropped | TaskError::Cancelled) => self.announce(1),
+            Err(error) => panic!("a job cannot end like this: {error}"),
+        }
+    }
+
+    /// The same for a future, which passes the job's panic on.
+    pub(crate) fn learn_from(&self, future: JoinHandle<()>) {
+        if let Ok(None) = catch_unwind(AssertUnwindSafe(|| block_on(future.fallible()))) {
+            self.announce(1);
+        }
+    }
+
+    pub(crate) fn unread(&self) -> MutexGuard<'_, Unread> {
+        self.unread.lock().expect("no panic under this lock")
+    }
+
+    /// Waits for the results that could not be waited for before. All tickets are settled.
+    pub(crate) fn read(&self) {
+        let Unread { handles, futures } = mem::take(&mut *self.unread());
+        handles.into_iter().for_each(|handle| self.learn(handle.wait()));
+        futures.into_iter().for_each(|future| self.learn_from(future));
+    }
+
+    /// Requires that all tickets are accounted for.
+    pub(crate) fn check(&self, discards: bool, program: &str) {
+        let [issued, used, returned, announced] =
+            [&self.issued, &self.used, &self.returned, &self.announced].map(|count| count.load(SeqCst));
+        assert_eq!(used + returned, issued, "{program}: {self:?}");
+        if discards {
+            // Of jobs without a handle that are discarded, callers learn only the number.
+            assert!(announced <= returned, "{program}: a job ran that was announced as dropped: {self:?}");
+        } else {
+            assert_eq!(returned, announced, "{program}: a job was dropped silently: {self:?}");
+        }
+        assert_eq!(self.failed.load(SeqCst), 0, "{program}: actions of jobs have panicked");
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        // In this order: a ticket that counts as settled was issued before.
+        let settled = self.used.load(SeqCst) + self.returned.load(SeqCst);
+        settled == self.issued.load(SeqCst)
+    }
+}
+
+/// The right to run once. It is settled when it is dropped, so a program is not over while one of its jobs runs.
+pub(crate) struct Ticket {
+    ledger: Arc<Ledger>,
+    used: bool,
+}
+
+impl Ticket {
+    pub(crate) fn use_up(&mut self) {
+        assert!(!self.used, "a job runs once");
+        self.used = true;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if self.used { &self.ledger.used } else { &self.ledger.returned }.fetch_add(1, SeqCst);
+    }
+}
