@@ -45,7 +45,7 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
         0 => {
             let jobs: Vec<_> = (0..random.below(20)).map(|_| job(program, random)).collect();
             let given = jobs.len();
-            ledger.announce(given - pool.execute_batch(jobs));
+            ledger.lose(given - pool.execute_batch(jobs));
         }
         1 => {
             let handle = pool.submit(job(program, random));
@@ -69,12 +69,12 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
                 let _ = tell.send(()); // the future may be gone
             };
             if pool.try_execute(tells).is_err() {
-                ledger.announce(1);
+                ledger.lose(1);
             }
         }
         _ => {
             if pool.try_execute(job(program, random)).is_err() {
-                ledger.announce(1);
+                ledger.lose(1);
             }
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, r
         3 => block(program, || ledger.learn(pool.submit(job(program, random)).wait())),
         4 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
         // A job that raced with the close may run alone on the last thread; no worker would run its child.
-        5 if !program.ends.load(SeqCst) => block(program, || {
+        5 if !ledger.ends() => block(program, || {
             let (work, (tell, told)) = (leaf(program), mpsc::channel());
             let child = move || {
                 work();
@@ -99,7 +99,7 @@ pub(crate) fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, r
             };
             match pool.try_execute(child) {
                 Ok(()) => drop(told.recv()), // an error if the child was discarded
-                Err(_) => ledger.announce(1),
+                Err(_) => ledger.lose(1),
             }
         }),
         6 => {

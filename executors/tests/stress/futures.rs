@@ -21,7 +21,7 @@ struct UnlessItEnds(Option<Arc<Ledger>>);
 impl Drop for UnlessItEnds {
     fn drop(&mut self) {
         if let Some(ledger) = self.0.take() {
-            ledger.announce(1);
+            ledger.lose(1);
         }
     }
 }

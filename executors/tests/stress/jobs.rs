@@ -35,7 +35,7 @@ pub(crate) fn job<P: Pool + FuturesExecutor>(
             if program.fuel.fetch_sub(1, Relaxed) > 0 {
                 let deed = || act_inside(&program, &mut random);
                 if let Err(wrong) = catch_unwind(AssertUnwindSafe(deed)) {
-                    program.ledger.fail();
+                    program.ledger.fail("an action of a job has panicked");
                     resume_unwind(wrong);
                 }
             }

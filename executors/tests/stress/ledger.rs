@@ -7,7 +7,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, MutexGuard,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
 };
 
@@ -19,8 +19,10 @@ pub(crate) struct Ledger {
     returned: AtomicUsize,
     /// Tickets of jobs that a caller was told would not run: the job was refused, cancelled or discarded.
     announced: AtomicUsize,
-    /// Actions of jobs that found something wrong, and whose panics the pool has caught.
-    failed: AtomicUsize,
+    /// The pool is closed, or soon will be.
+    ends: AtomicBool,
+    /// What was found wrong where a panic would not be noticed, because a pool catches it.
+    failures: Mutex<Vec<String>>,
     /// Results that could not be waited for at the time, because that might have blocked the last worker.
     unread: Mutex<Unread>,
 }
@@ -37,12 +39,29 @@ impl Ledger {
         Ticket { ledger: Arc::clone(self), used: false }
     }
 
-    /// An action has found something wrong.
-    pub(crate) fn fail(&self) {
-        self.failed.fetch_add(1, SeqCst);
+    /// To be called before the pool is closed.
+    pub(crate) fn end(&self) {
+        self.ends.store(true, SeqCst);
     }
 
-    pub(crate) fn announce(&self, tickets: usize) {
+    pub(crate) fn ends(&self) -> bool {
+        self.ends.load(SeqCst)
+    }
+
+    pub(crate) fn fail(&self, what: impl Into<String>) {
+        self.failures.lock().expect("no panic under this lock").push(what.into());
+    }
+
+    /// Somebody has cancelled the jobs that have these tickets.
+    pub(crate) fn cancel(&self, tickets: usize) {
+        self.announced.fetch_add(tickets, SeqCst);
+    }
+
+    /// A pool has refused or dropped the jobs that have these tickets. An open pool does so with none.
+    pub(crate) fn lose(&self, tickets: usize) {
+        if tickets > 0 && !self.ends() {
+            self.fail("an open pool has dropped a job");
+        }
         self.announced.fetch_add(tickets, SeqCst);
     }
 
@@ -50,15 +69,16 @@ impl Ledger {
     pub(crate) fn learn(&self, result: Result<(), TaskError>) {
         match result {
             Ok(()) | Err(TaskError::Panicked(_)) => (),
-            Err(TaskError::Dropped | TaskError::Cancelled) => self.announce(1),
-            Err(error) => panic!("a job cannot end like this: {error}"),
+            Err(TaskError::Cancelled) => self.cancel(1),
+            Err(TaskError::Dropped) => self.lose(1),
+            Err(error) => self.fail(format!("a job cannot end like this: {error}")),
         }
     }
 
     /// The same for a future, which passes the job's panic on.
     pub(crate) fn learn_from(&self, future: JoinHandle<()>) {
         if let Ok(None) = catch_unwind(AssertUnwindSafe(|| block_on(future.fallible()))) {
-            self.announce(1);
+            self.lose(1);
         }
     }
 
@@ -84,7 +104,8 @@ impl Ledger {
         } else {
             assert_eq!(returned, announced, "{program}: a job was dropped silently: {self:?}");
         }
-        assert_eq!(self.failed.load(SeqCst), 0, "{program}: actions of jobs have panicked");
+        let failures = self.failures.lock().expect("no panic under this lock");
+        assert!(failures.is_empty(), "{program}: {failures:#?}");
     }
 
     pub(crate) fn is_settled(&self) -> bool {

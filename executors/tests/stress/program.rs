@@ -14,7 +14,7 @@ use std::{
     fmt::Debug,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicI64, AtomicUsize},
     },
     thread,
 };
@@ -30,8 +30,6 @@ pub(crate) struct Program<P> {
     /// How many more jobs may block: all but one of those that run at a time, because one worker has to run what the
     /// others wait for.
     pub(crate) may_block: AtomicUsize,
-    /// The pool is closed, or soon will be.
-    pub(crate) ends: AtomicBool,
 }
 
 /// Runs one program to its end and checks the accounts. The pool runs `width` jobs at a time.
@@ -47,7 +45,6 @@ where
         ledger: Arc::clone(&ledger),
         fuel: AtomicI64::new(random.below(2000) as i64),
         may_block: AtomicUsize::new(width - 1),
-        ends: AtomicBool::new(false),
     });
     let (suspect, accounts) = (Arc::downgrade(&shared), Arc::clone(&ledger));
     let describe = move || {
@@ -63,12 +60,12 @@ where
             }
             if ends_early {
                 pause(random, 100_000);
-                shared.ends.store(true, SeqCst);
+                ledger.end();
                 end(&shared.pool, random, discards);
             }
         });
         if !ends_early {
-            shared.ends.store(true, SeqCst);
+            ledger.end();
             end(&shared.pool, random, discards);
         }
         // The last handle except for those that jobs hold.
