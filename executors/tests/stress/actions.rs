@@ -2,6 +2,7 @@
 
 use super::{
     futures::{announcing, yielding},
+    handles::{submit, submit_any},
     jobs::{job, leaf, leaf_until_end},
     program::Program,
 };
@@ -26,12 +27,12 @@ pub(crate) fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, 
             let stats = pool.stats();
             assert_eq!(stats.idle + stats.busy, stats.workers, "{stats:?}");
         }
-        2 => ledger.learn(pool.submit(job(program, random)).wait()),
-        3 => match pool.submit(job(program, random)).wait_timeout(Duration::from_micros(random.below(200))) {
+        2 => ledger.learn(submit_any(program, random).wait()),
+        3 => match submit_any(program, random).wait_timeout(Duration::from_micros(random.below(200))) {
             Ok(result) => ledger.learn(result),
             Err(handle) => ledger.unread().handles.push(handle),
         },
-        4 => ledger.learn(block_on(pool.submit(job(program, random)))),
+        4 => ledger.learn(block_on(submit_any(program, random))),
         5 => ledger.learn_from(pool.spawn(yielding(random.below(4), job(program, random)))),
         6 => pause(random, 2000),
         _ => act(program, random),
@@ -48,12 +49,15 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
             ledger.lose(given - pool.execute_batch(jobs));
         }
         1 => {
-            let handle = pool.submit(job(program, random));
+            let handle = submit_any(program, random);
             pause(random, 200);
             handle.cancel();
             ledger.unread().handles.push(handle);
         }
-        2 => ledger.unread().handles.push(pool.submit(job(program, random))),
+        2 => {
+            let handle = submit_any(program, random);
+            ledger.unread().handles.push(handle);
+        }
         3 => ledger.unread().futures.push(pool.spawn(yielding(random.below(4), job(program, random)))),
         4 => pool.spawn_detached(announcing(ledger, yielding(random.below(4), job(program, random)))),
         5 => {
@@ -83,15 +87,18 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
 /// One random action that only a job can perform.
 pub(crate) fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, neighbour, ledger, .. } = &**program;
-    match random.below(14) {
+    match random.below(16) {
         0 => assert_eq!(pool.join(), Err(WaitError::FromWorker)),
         1 => assert!(try_execute_locally(job(program, random)).is_ok(), "this is a job"),
         // A leaf waits for nothing, so waiting for it needs no permission.
         2 => ledger.learn(pool.submit(leaf(program)).wait()),
-        3 => block(program, || ledger.learn(pool.submit(job(program, random)).wait())),
-        4 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
-        // A job that raced with the close may run alone on the last thread; no worker would run its child.
-        5 if !ledger.ends() => block(program, || {
+        3 => ledger.learn(pool.submit_future(yielding(0, leaf(program))).wait()),
+        4 => block(program, || ledger.learn(submit(program, random).wait())),
+        // A job that raced with the close may run alone on the last thread; no worker would run what this needs.
+        5 if !ledger.ends() => block(program, || ledger.learn(submit_any(program, random).wait())),
+        6 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
+        // The same: no worker would run its child.
+        7 if !ledger.ends() => block(program, || {
             let (work, (tell, told)) = (leaf(program), mpsc::channel());
             let child = move || {
                 work();
@@ -102,11 +109,11 @@ pub(crate) fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, r
                 Err(_) => ledger.lose(1),
             }
         }),
-        6 => {
+        8 => {
             let (inner, mut deeds) = (Arc::clone(program), random.fork());
             RunNowExecutor::new().execute(move || act(&inner, &mut deeds));
         }
-        7 => {
+        9 => {
             let (inner, mut deeds, begin) = (Arc::clone(program), random.fork(), leaf_until_end(program));
             neighbour.execute(move || {
                 let _ticket = begin();

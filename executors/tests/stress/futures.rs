@@ -1,12 +1,13 @@
 //! Futures that do a job after a while.
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Ticket};
 use crate::support::suspend::yield_once;
+use executors::TaskHandle;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 /// A future without a handle: if it is dropped before its job has run, it says so itself.
@@ -49,4 +50,43 @@ pub(crate) async fn yielding(times: u64, job: impl FnOnce()) {
         yield_once().await;
     }
     job();
+}
+
+/// A future that waits for the end of another job before it runs its own.
+pub(crate) fn after<F: FnOnce() + Send>(
+    ledger: &Arc<Ledger>,
+    before: TaskHandle<()>,
+    job: F,
+) -> impl Future<Output = ()> + Send + use<F> {
+    let before = Awaited { handle: Some(before), ledger: Arc::clone(ledger), _hold: ledger.hold() };
+    async move {
+        before.await;
+        job();
+    }
+}
+
+/// A handle whose result is read in any case: if the future that awaits it is dropped before, then later.
+struct Awaited {
+    handle: Option<TaskHandle<()>>,
+    ledger: Arc<Ledger>,
+    /// Dropped last, so that the program is not over before the handle is where it is read later.
+    _hold: Ticket,
+}
+
+impl Future for Awaited {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let handle = self.handle.as_mut().expect("it is not polled after its end");
+        let result = ready!(Pin::new(handle).poll(context));
+        self.handle = None;
+        self.ledger.learn(result);
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        self.ledger.unread().handles.extend(self.handle.take());
+    }
 }

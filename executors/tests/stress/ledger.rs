@@ -39,6 +39,13 @@ impl Ledger {
         Ticket { ledger: Arc::clone(self), used: false }
     }
 
+    /// A ticket that keeps the program from being over, and is not for a job.
+    pub(crate) fn hold(self: &Arc<Self>) -> Ticket {
+        let mut ticket = self.issue();
+        ticket.use_up();
+        ticket
+    }
+
     /// To be called before the pool is closed.
     pub(crate) fn end(&self) {
         self.ends.store(true, SeqCst);
