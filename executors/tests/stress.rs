@@ -17,6 +17,7 @@ mod support;
 mod parts {
     mod actions;
     mod futures;
+    mod groups;
     mod handles;
     mod jobs;
     mod ledger;

@@ -2,6 +2,7 @@
 
 use super::{
     futures::{announcing, yielding},
+    groups,
     handles::{submit, submit_any},
     jobs::{job, leaf, leaf_until_end},
     program::Program,
@@ -18,7 +19,7 @@ use std::{
 /// One random action of a thread that is not a worker.
 pub(crate) fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, ledger, .. } = &**program;
-    match random.below(14) {
+    match random.below(15) {
         0 => {
             let result = pool.join_timeout(Duration::from_micros(random.below(500)));
             assert_ne!(result, Err(WaitError::FromWorker));
@@ -34,7 +35,8 @@ pub(crate) fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, 
         },
         4 => ledger.learn(block_on(submit_any(program, random))),
         5 => ledger.learn_from(pool.spawn(yielding(random.below(4), job(program, random)))),
-        6 => pause(random, 2000),
+        6 => groups::wait_outside(program, random),
+        7 => pause(random, 2000),
         _ => act(program, random),
     }
 }
@@ -42,7 +44,7 @@ pub(crate) fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, 
 /// One random action of a job or of another thread.
 fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, ledger, .. } = &**program;
-    match random.below(10) {
+    match random.below(11) {
         0 => {
             let jobs: Vec<_> = (0..random.below(20)).map(|_| job(program, random)).collect();
             let given = jobs.len();
@@ -76,6 +78,7 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
                 ledger.lose(1);
             }
         }
+        6 => groups::leave(program, random),
         _ => {
             if pool.try_execute(job(program, random)).is_err() {
                 ledger.lose(1);
@@ -87,18 +90,19 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
 /// One random action that only a job can perform.
 pub(crate) fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, neighbour, ledger, .. } = &**program;
-    match random.below(16) {
+    match random.below(18) {
         0 => assert_eq!(pool.join(), Err(WaitError::FromWorker)),
         1 => assert!(try_execute_locally(job(program, random)).is_ok(), "this is a job"),
         // A leaf waits for nothing, so waiting for it needs no permission.
         2 => ledger.learn(pool.submit(leaf(program)).wait()),
         3 => ledger.learn(pool.submit_future(yielding(0, leaf(program))).wait()),
         4 => block(program, || ledger.learn(submit(program, random).wait())),
-        // A job that raced with the close may run alone on the last thread; no worker would run what this needs.
-        5 if !ledger.ends() => block(program, || ledger.learn(submit_any(program, random).wait())),
-        6 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
-        // The same: no worker would run its child.
-        7 if !ledger.ends() => block(program, || {
+        5 => block(program, || ledger.learn(neighbour.submit(leaf(program)).wait())),
+        6 => groups::wait_for_leaves(program, random),
+        7 => block(program, || groups::wait_inside(program, random)),
+        // A job that raced with the close may run alone on the last thread; no worker would run what these need.
+        8 if !ledger.ends() => block(program, || ledger.learn(submit_any(program, random).wait())),
+        9 if !ledger.ends() => block(program, || {
             let (work, (tell, told)) = (leaf(program), mpsc::channel());
             let child = move || {
                 work();
@@ -109,11 +113,11 @@ pub(crate) fn act_inside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, r
                 Err(_) => ledger.lose(1),
             }
         }),
-        8 => {
+        10 => {
             let (inner, mut deeds) = (Arc::clone(program), random.fork());
             RunNowExecutor::new().execute(move || act(&inner, &mut deeds));
         }
-        9 => {
+        11 => {
             let (inner, mut deeds, begin) = (Arc::clone(program), random.fork(), leaf_until_end(program));
             neighbour.execute(move || {
                 let _ticket = begin();

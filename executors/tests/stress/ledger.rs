@@ -1,6 +1,6 @@
 //! The accounts of a program.
 
-use executors::{JoinHandle, TaskError, TaskHandle};
+use executors::{JoinHandle, TaskError, TaskHandle, group::Group};
 use futures::executor::block_on;
 use std::{
     mem,
@@ -30,6 +30,7 @@ pub(crate) struct Ledger {
 #[derive(Debug, Default)]
 pub(crate) struct Unread {
     pub(crate) handles: Vec<TaskHandle<()>>,
+    pub(crate) groups: Vec<Group<()>>,
     pub(crate) futures: Vec<JoinHandle<()>>,
 }
 
@@ -95,7 +96,8 @@ impl Ledger {
 
     /// Waits for the results that could not be waited for before. All tickets are settled.
     pub(crate) fn read(&self) {
-        let Unread { handles, futures } = mem::take(&mut *self.unread());
+        let Unread { handles, groups, futures } = mem::take(&mut *self.unread());
+        groups.into_iter().flat_map(Group::wait).for_each(|result| self.learn(result));
         handles.into_iter().for_each(|handle| self.learn(handle.wait()));
         futures.into_iter().for_each(|future| self.learn_from(future));
     }
