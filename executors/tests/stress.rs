@@ -1,8 +1,9 @@
 //! Random programs on random pools, for a configurable time.
 //!
-//! A program is a tree of jobs that use every operation of their pool's interface, together with threads that do the
-//! same from outside, and a shutdown of some kind that may come at any time. Each job carries a [`Ticket`](parts::ledger::Ticket); when the
-//! program is over, every ticket must be accounted for: used by a run, or dropped where a caller was told so.
+//! A program is a tree of jobs that use every operation of their pool's interface, futures, groups, and a timer,
+//! together with threads that do the same from outside, and a shutdown of some kind that may come at any time. Each job
+//! carries a [`Ticket`](parts::ledger::Ticket); when the program is over, every ticket must be accounted for: used by a
+//! run, or dropped where a caller was told so.
 //!
 //! - `EXECUTORS_STRESS_SECONDS`: how long to go on (default 5).
 //! - `EXECUTORS_STRESS_SPIN`: for how many microseconds all workers spin before they sleep; 0 for not at all. If it is
@@ -25,6 +26,7 @@ mod parts {
     mod program;
     #[cfg(feature = "dispatcher-exec")]
     mod subpools;
+    mod timers;
 }
 
 use std::thread;

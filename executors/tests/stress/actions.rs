@@ -6,6 +6,7 @@ use super::{
     handles::{submit, submit_any},
     jobs::{job, leaf, leaf_until_end},
     program::Program,
+    timers,
 };
 use crate::support::random::Random;
 use executors::{Executor, FuturesExecutor, Pool, WaitError, run_now::RunNowExecutor, try_execute_locally};
@@ -44,7 +45,7 @@ pub(crate) fn act_outside<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, 
 /// One random action of a job or of another thread.
 fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) {
     let Program { pool, ledger, .. } = &**program;
-    match random.below(11) {
+    match random.below(12) {
         0 => {
             let jobs: Vec<_> = (0..random.below(20)).map(|_| job(program, random)).collect();
             let given = jobs.len();
@@ -79,6 +80,7 @@ fn act<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random
             }
         }
         6 => groups::leave(program, random),
+        7 => timers::repeat(program, random),
         _ => {
             if pool.try_execute(job(program, random)).is_err() {
                 ledger.lose(1);

@@ -4,6 +4,7 @@ use super::{
     futures::{after, yielding},
     jobs::job,
     program::Program,
+    timers::schedule,
 };
 use crate::support::random::Random;
 use executors::{FuturesExecutor, Pool, TaskHandle};
@@ -19,13 +20,15 @@ pub(crate) fn submit<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, rando
     }
 }
 
-/// The same, or what needs a worker besides the one that waits for it: a future that waits for another job.
+/// The same, or what needs a worker besides the one that waits for it: a future that waits for another job, or a job of
+/// a timer.
 pub(crate) fn submit_any<P: Pool + FuturesExecutor>(program: &Arc<Program<P>>, random: &mut Random) -> TaskHandle<()> {
-    match random.below(4) {
+    match random.below(5) {
         0 => {
             let before = submit_any(program, random);
             program.pool.submit_future(after(&program.ledger, before, job(program, random)))
         }
+        1 => schedule(program, random),
         _ => submit(program, random),
     }
 }

@@ -1,6 +1,6 @@
 //! The accounts of a program.
 
-use executors::{JoinHandle, TaskError, TaskHandle, group::Group};
+use executors::{JoinHandle, TaskError, TaskHandle, group::Group, timer::Periodic};
 use futures::executor::block_on;
 use std::{
     mem,
@@ -32,6 +32,7 @@ pub(crate) struct Unread {
     pub(crate) handles: Vec<TaskHandle<()>>,
     pub(crate) groups: Vec<Group<()>>,
     pub(crate) futures: Vec<JoinHandle<()>>,
+    pub(crate) repetitions: Vec<Periodic>,
 }
 
 impl Ledger {
@@ -96,10 +97,13 @@ impl Ledger {
 
     /// Waits for the results that could not be waited for before. All tickets are settled.
     pub(crate) fn read(&self) {
-        let Unread { handles, groups, futures } = mem::take(&mut *self.unread());
+        let Unread { handles, groups, futures, repetitions } = mem::take(&mut *self.unread());
         groups.into_iter().flat_map(Group::wait).for_each(|result| self.learn(result));
         handles.into_iter().for_each(|handle| self.learn(handle.wait()));
         futures.into_iter().for_each(|future| self.learn_from(future));
+        if repetitions.iter().any(Periodic::is_scheduled) {
+            self.fail("a repetition is gone, and its handle does not say so");
+        }
     }
 
     /// Requires that all tickets are accounted for.

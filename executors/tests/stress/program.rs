@@ -9,7 +9,7 @@ use crate::support::{
     random::Random,
     watchdog::{PATIENCE, Watchdog, until},
 };
-use executors::{FuturesExecutor, Pool};
+use executors::{FuturesExecutor, Pool, timer::Timer};
 use std::{
     fmt::Debug,
     sync::{
@@ -24,6 +24,8 @@ pub(crate) struct Program<P> {
     pub(crate) pool: P,
     /// Another pool of the same kind.
     pub(crate) neighbour: P,
+    /// Other programs use it, too.
+    pub(crate) timer: Timer,
     pub(crate) ledger: Arc<Ledger>,
     /// How many more actions jobs may perform.
     pub(crate) fuel: AtomicI64,
@@ -42,13 +44,17 @@ where
     let shared = Arc::new(Program {
         pool: build(random),
         neighbour: build(random),
+        timer: Timer::shared(),
         ledger: Arc::clone(&ledger),
         fuel: AtomicI64::new(random.below(2000) as i64),
         may_block: AtomicUsize::new(width - 1),
     });
     let (suspect, accounts) = (Arc::downgrade(&shared), Arc::clone(&ledger));
     let describe = move || {
-        let pool = suspect.upgrade().map(|program| format!("{:?}\n{:?}", program.pool.stats(), program.pool));
+        let pool = suspect.upgrade().map(|program| {
+            let Program { pool, timer, .. } = &*program;
+            format!("{:?}\n{pool:?}\n{timer:?}", pool.stats())
+        });
         format!("program {SEED}={seed}\n{accounts:?}\n{}", pool.unwrap_or_else(|| "the pool is gone".to_owned()))
     };
     {
