@@ -276,7 +276,8 @@ impl StealingSource {
     }
 }
 
-/// What is asked of the seats, if any are shown: when a worker wakes and sleeps again, mostly none is.
+/// What is asked of the seats, if any are shown. When a worker wakes and sleeps again, or a pool gets its first job,
+/// none is, and the code for that is cold.
 impl StealingSource {
     #[cold]
     fn seats_have_jobs(&self) -> bool {
@@ -287,8 +288,28 @@ impl StealingSource {
     }
 
     #[cold]
+    fn jobs_at_seats(&self) -> usize {
+        self.spills().map(Lane::len).sum::<usize>() + self.rings().map(Stealer::len).sum::<usize>()
+    }
+
+    #[cold]
+    fn parts_at_seats(&self) -> usize {
+        self.forks().map(|forks| forks.parts().len()).sum()
+    }
+
+    #[cold]
     fn seats_spare_fences(&self, local: Option<&StealingLocal>) -> bool {
         self.seats_of_others(local).any(Seat::spares_fences)
+    }
+
+    #[cold]
+    fn recall_lanes_and_seats(&self, local: &StealingLocal) {
+        // All that are reserved: a thread that was spared a fence by one of them may have put its job into another.
+        let rings: Vec<_> = self.rings_of_others(local).filter_map(Stealer::recall).collect();
+        let stacks: Vec<_> = self.forks_of_others(local).filter_map(Forks::recall).collect();
+        let lanes: Vec<_> = self.lanes.recall().collect();
+        let of_others = rings.iter().map(|ring| ring as &dyn Recalled).chain(stacks.iter().map(|stack| stack as _));
+        asymmetric_fence::end_recalls(of_others.chain(lanes.iter().map(|lane| lane as _)));
     }
 }
 
@@ -385,12 +406,11 @@ impl Source for StealingSource {
     }
 
     fn recall(&self, local: &StealingLocal) {
-        // All that are reserved: a thread that was spared a fence by one of them may have put its job into another.
-        let rings: Vec<_> = self.rings_of_others(local).filter_map(Stealer::recall).collect();
-        let stacks: Vec<_> = self.forks_of_others(local).filter_map(Forks::recall).collect();
-        let lanes: Vec<_> = self.lanes.recall().collect();
-        let of_others = rings.iter().map(|ring| ring as &dyn Recalled).chain(stacks.iter().map(|stack| stack as _));
-        asymmetric_fence::end_recalls(of_others.chain(lanes.iter().map(|lane| lane as _)));
+        if self.shown.is_empty() {
+            self.recall_lanes();
+        } else {
+            self.recall_lanes_and_seats(local);
+        }
     }
 
     fn falls_asleep(&self, local: &StealingLocal) {
@@ -467,11 +487,11 @@ impl Source for StealingSource {
     }
 
     fn len(&self) -> usize {
-        self.all_lanes().map(Lane::len).sum::<usize>() + self.rings().map(Stealer::len).sum::<usize>()
+        self.lanes.iter().map(Lane::len).sum::<usize>() + if self.shown.is_empty() { 0 } else { self.jobs_at_seats() }
     }
 
     fn parts(&self) -> usize {
-        self.forks().map(|forks| forks.parts().len()).sum()
+        if self.shown.is_empty() { 0 } else { self.parts_at_seats() }
     }
 }
 
