@@ -114,12 +114,12 @@ load_peers() {
 
 load_peer() {
     # Some twenty executors take turns, and a few of them take many times as long as the fastest: with less time the
-    # samples of the fastest would be a few milliseconds, of which much is waking up. And where quiet precedes each
-    # burst, and the mean of the delays is compared, there would be too few delays for the rare ones that take
-    # milliseconds. The five workloads of futures share their time. In `fairness`, too, it is the rare delays that count.
+    # samples of the fastest would be a few milliseconds, of which much is waking up (or in `lifecycle` a few lives).
+    # And where quiet precedes each burst, and the mean of the delays is compared, there would be too few delays for the
+    # rare ones that take milliseconds. The five workloads of futures share their time. In `fairness`, too, it is the rare delays that count.
     local times=4
     case $1 in
-        wake | bursts | fork-join) times=12 ;;
+        wake | bursts | lifecycle* | fork-join) times=12 ;;
         futures | fairness) times=20 ;;
     esac
     load "$1" "$times" "$5" "${@:6}"
