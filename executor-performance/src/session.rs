@@ -150,7 +150,9 @@ impl Session {
     /// Performs one run.
     pub(crate) fn measure<X: Experiment>(&mut self, mut prepared: Prepared<X>) {
         let Prepared { pace, threads, .. } = prepared;
-        let (excess, subjects) = (prepared.excess(), mem::take(&mut prepared.subjects));
+        // In this order: it depends on how many subjects there are.
+        let exceeds = prepared.excess().is_some();
+        let subjects = mem::take(&mut prepared.subjects);
         let supervision = Rc::new(Supervision::begin(self.interrupt.clone()));
         let supervised = |subject| Box::new(Supervised::new(subject, &supervision)) as Box<dyn Subject<X::Turn>>;
         let subjects: Vec<Box<dyn Subject<X::Turn>>> = subjects.into_iter().map(supervised).collect();
@@ -170,7 +172,7 @@ impl Session {
         self.each(|sink, record| sink.begin(record));
 
         let mut recorder = Recorder::new(self, &experiment);
-        if excess.is_none() {
+        if !exceeds {
             recorder.look_at_first_round(pace, supervision.now());
         }
         let (series, stopped) = sample(&pace, &*supervision, seed, &experiment.turn(), &subjects, &mut recorder);

@@ -102,7 +102,7 @@ fn lives_leave_nothing(pools: usize, live: impl Fn(usize)) {
     });
 }
 
-/// Whether they are shut down or only dropped.
+/// Pools leave nothing, whether they are shut down or only dropped.
 fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     lives_leave_nothing(1000, |round| {
         let pool = pool();
@@ -116,16 +116,16 @@ fn dropped_pools_leave_nothing<P: Pool>(pool: impl Fn() -> P) {
     });
 }
 
-/// The same of pools for values, and of what their handlers own; and values that are discarded are freed.
+/// Nor do pools for values, or what their handlers own; and values that are discarded are freed.
 #[test]
 fn dropped_pools_of_values_leave_nothing() {
     lives_leave_nothing(1000, |round| {
         let (mut pool, gate) = (BurstPool::new(), Gate::default());
         for _ in 0..2 {
             let (owned, gate) = (Box::new(1), gate.clone());
-            pool.spawn(move |value: Box<i32>| {
+            pool.spawn(move |_value: Box<i32>| {
+                let _owned = &owned;
                 gate.pass();
-                assert_eq!(value, owned);
             });
         }
         assert_eq!(pool.send_all([(); 100].map(|()| Box::new(1))).expect("two workers"), 100);

@@ -116,7 +116,8 @@ load_peer() {
     # Some twenty executors take turns, and a few of them take many times as long as the fastest: with less time the
     # samples of the fastest would be a few milliseconds, of which much is waking up (or in `lifecycle` a few lives).
     # And where quiet precedes each burst, and the mean of the delays is compared, there would be too few delays for the
-    # rare ones that take milliseconds. The five workloads of futures share their time. In `fairness`, too, it is the rare delays that count.
+    # rare ones that take milliseconds. The five workloads of futures share their time. In `fairness`, too, it is the
+    # rare delays that count.
     local times=4
     case $1 in
         wake | bursts | lifecycle* | fork-join) times=12 ;;

@@ -46,9 +46,10 @@ impl Lifecycle {
 /// depend on how soon after a round trip the next thread starts.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// How many round trips of each sample are not measured. The first one takes much longer, because executors that took
-/// their turns before have left much of it cold; and it would count for more, the fewer round trips fit into a sample.
-const UNMEASURED: u32 = 1;
+/// How many times as long as others the first round trip of a sample may take: executors that took their turns before
+/// have left much of it cold. It is not measured, because it would count for more, the fewer round trips fit into a
+/// sample.
+const FIRST: f64 = 3.0;
 
 /// One round trip after the other, with a pause before each; the first is not measured.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -168,9 +169,7 @@ impl JobTurn for LifecycleTurn {
             thread::sleep(PAUSE);
             self.trip(plan)
         };
-        for _ in 0..UNMEASURED {
-            trip()?;
-        }
+        trip()?;
         (0..self.count).map(|_| trip()).collect::<Result<_, _>>().map(LifecycleSample)
     }
 }
@@ -209,7 +208,7 @@ impl Experiment for Lifecycle {
         const MOST: f64 = 100.0;
         let micros: f64 = subjects.iter().filter_map(|subject| subject.take(&self.turn).ok()).map(|it| it.cost()).sum();
         let pauses = subjects.len() as f64 * PAUSE.as_micros() as f64;
-        let fitting = pace.good_round().as_nanos() as f64 / 1e3 / (micros + pauses) - f64::from(UNMEASURED);
+        let fitting = pace.good_round().as_nanos() as f64 / 1e3 / (micros + pauses) - FIRST;
         // The conversion would saturate if the number were out of range; it is in range.
         self.turn.count = fitting.clamp(1.0, MOST) as u32;
     }
@@ -313,7 +312,7 @@ mod tests {
         }
     }
 
-    /// How many threads a growing executor had, in trips with one job or with a meeting.
+    /// How many threads a growing executor had, in two trips with one job or with a meeting.
     #[test]
     fn all_threads_come_to_a_meeting_and_one_for_one_job() {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -325,7 +324,7 @@ mod tests {
         for (meeting, threads) in [(false, 1), (true, 5)] {
             let turn = LifecycleTurn { count: 1, meeting, patience: LONG };
             turn.run_on(&BuildPlan::new(build, 5)).expect("it works");
-            assert_eq!(STARTED.swap(0, Ordering::Relaxed), threads * (1 + UNMEASURED as usize));
+            assert_eq!(STARTED.swap(0, Ordering::Relaxed), 2 * threads);
         }
     }
 

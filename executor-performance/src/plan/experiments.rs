@@ -153,8 +153,8 @@ impl Site<'_> {
     pub(super) fn futures(&self, own: &FuturesOptions) -> Runs {
         self.point.unused("futures")?;
         let (load, full_size) = (own.load()?, own.size.full_size);
-        let futures = |play| Futures::new(self.threads(), play, load, full_size, self.patience());
-        self.spawns(own.plays().map(futures).collect(), USUAL_RSE)
+        let experiment = |play| Futures::new(self.threads(), play, load, full_size, self.patience());
+        self.spawns(own.plays().map(experiment).collect(), USUAL_RSE)
     }
 
     /// For each of the workloads.

@@ -81,7 +81,7 @@ impl CsvFile {
 /// What is there already.
 fn contents(place: &Place) -> io::Result<Vec<u8>> {
     match place {
-        Place::File(path) => match fs::read(path) {
+        Place::File { path, .. } => match fs::read(path) {
             Err(why) if why.kind() == ErrorKind::NotFound => Ok(Vec::new()),
             read => read,
         },

@@ -40,7 +40,7 @@ impl<T> Document<T> {
     pub fn write(&self, whole: &T) -> io::Result<()> {
         let text = (self.render)(whole);
         let written = match &self.place {
-            Place::File(path) => replace(path, &text),
+            Place::File { path, .. } => replace(path, &text),
             Place::Stream(stream) => (&*stream).write_all(text.as_bytes()),
             Place::Output => io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()),
         };

@@ -10,9 +10,14 @@ use std::{
 /// What can be written, and how.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// A file, which is not open. Where it is, even if it is removed.
-    File(PathBuf),
-    /// What is open, and gets what is written as it comes: a pipe, a device, or a file that is appended to.
+    /// A file.
+    File {
+        /// Where it is, even if it is removed.
+        path: PathBuf,
+        /// Open since something was appended to it. Not opened anew: another file there may lack what was appended.
+        open: Option<File>,
+    },
+    /// A pipe or a device.
     Stream(File),
     /// The standard output.
     Output,
@@ -25,23 +30,20 @@ impl Place {
         match target {
             Target::Output => Ok(Place::Output),
             Target::File(path) if is_stream(path) => OpenOptions::new().write(true).open(path).map(Place::Stream),
-            Target::File(path) => probed(path).map(Place::File),
+            Target::File(path) => probed(path).map(|path| Place::File { path, open: None }),
         }
     }
 
     pub(super) fn is_file(&self) -> bool {
-        matches!(self, Place::File(_))
+        matches!(self, Place::File { .. })
     }
 
     /// What gets what is to be appended. A file is opened, or created, the first time.
     pub(super) fn out(&mut self) -> io::Result<Box<dyn Write + '_>> {
-        if let Place::File(path) = self {
-            *self = Place::Stream(appended(path)?);
-        }
         match self {
-            Place::Stream(file) => Ok(Box::new(file)),
+            Place::File { open: Some(file), .. } | Place::Stream(file) => Ok(Box::new(file)),
+            Place::File { path, open } => Ok(Box::new(open.insert(appended(path)?))),
             Place::Output => Ok(Box::new(io::stdout().lock())),
-            Place::File(_) => unreachable!("it was opened"),
         }
     }
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// The 95 % interval of a number.
+/// The 95 % interval of a number. In records its ends have the names given here.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its lower end.
@@ -18,7 +18,7 @@ impl Interval {
         Interval { low: self.low * scale, high: self.high * scale }
     }
 
-    /// The same, but at least from `reach` times less to `reach` times more than the number `value`.
+    /// The same, but reaching at least from `value / reach` to `value * reach`, where `value` is the number.
     #[must_use]
     pub fn reaching(self, reach: f64, value: f64) -> Self {
         Interval { low: self.low.min(value / reach), high: self.high.max(value * reach) }

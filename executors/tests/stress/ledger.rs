@@ -16,9 +16,14 @@ use std::{
 pub(crate) struct Ledger {
     issued: AtomicUsize,
     used: AtomicUsize,
+    /// Those of jobs that were dropped before they ran.
     returned: AtomicUsize,
-    /// Tickets of jobs that a caller was told would not run: the job was refused, cancelled or discarded.
-    announced: AtomicUsize,
+    /// Those of them that came back while the pool was sure to be open.
+    returned_early: AtomicUsize,
+    /// Tickets of jobs that somebody has cancelled, as a caller was told.
+    cancelled: AtomicUsize,
+    /// Tickets of jobs that a caller was told would not run: the pool has refused or discarded them.
+    lost: AtomicUsize,
     /// The pool is closed, or soon will be.
     ends: AtomicBool,
     /// What was found wrong where a panic would not be noticed, because a pool catches it.
@@ -63,15 +68,12 @@ impl Ledger {
 
     /// Somebody has cancelled the jobs that have these tickets.
     pub(crate) fn cancel(&self, tickets: usize) {
-        self.announced.fetch_add(tickets, SeqCst);
+        self.cancelled.fetch_add(tickets, SeqCst);
     }
 
-    /// A pool has refused or dropped the jobs that have these tickets. An open pool does so with none.
+    /// A pool has refused or dropped the jobs that have these tickets.
     pub(crate) fn lose(&self, tickets: usize) {
-        if tickets > 0 && !self.ends() {
-            self.fail("an open pool has dropped a job");
-        }
-        self.announced.fetch_add(tickets, SeqCst);
+        self.lost.fetch_add(tickets, SeqCst);
     }
 
     /// Records what a result says about its ticket.
@@ -108,9 +110,12 @@ impl Ledger {
 
     /// Requires that all tickets are accounted for.
     pub(crate) fn check(&self, discards: bool, program: &str) {
-        let [issued, used, returned, announced] =
-            [&self.issued, &self.used, &self.returned, &self.announced].map(|count| count.load(SeqCst));
+        let [issued, used, returned, early, cancelled, lost] =
+            [&self.issued, &self.used, &self.returned, &self.returned_early, &self.cancelled, &self.lost]
+                .map(|count| count.load(SeqCst));
+        let announced = cancelled + lost;
         assert_eq!(used + returned, issued, "{program}: {self:?}");
+        assert!(early <= cancelled, "{program}: an open pool has dropped a job: {self:?}");
         if discards {
             // Of jobs without a handle that are discarded, callers learn only the number.
             assert!(announced <= returned, "{program}: a job ran that was announced as dropped: {self:?}");
@@ -143,6 +148,9 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        if !self.used && !self.ledger.ends() {
+            self.ledger.returned_early.fetch_add(1, SeqCst);
+        }
         if self.used { &self.ledger.used } else { &self.ledger.returned }.fetch_add(1, SeqCst);
     }
 }
