@@ -119,6 +119,19 @@ fn an_allocator_may_submit_while_a_job_submits_many() {
     });
 }
 
+/// The first thing that the worker does with its seat is to show the parts.
+#[test]
+fn an_allocator_may_submit_while_a_job_forks() {
+    each_gift_runs(1, 2, |pool, ran, before| {
+        let giver = pool.clone();
+        let job = pool.submit(move || {
+            let part = || _ = ran.fetch_add(1, SeqCst);
+            with_gift(&giver, &ran, before, || _ = giver.fork_join(part, part))
+        });
+        job.wait().expect("it does not panic")
+    });
+}
+
 /// Each job but the first starts a thread, and waits for all others.
 #[test]
 fn an_allocator_may_submit_while_threads_start() {
