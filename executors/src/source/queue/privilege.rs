@@ -15,14 +15,16 @@ pub(crate) const LEAST: usize = if cfg!(executors_privileged) { 1 } else { 1 << 
 pub(super) const INTERVAL: usize = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
 /// The highest price of the privilege. A recall costs the thread that makes it as much time as some thousand jobs of no
-/// work, and each core as much as some hundred: so recalls take a hundredth of the time at worst, even if there is a
-/// thread on each core from which privileges are taken.
+/// work, and each core as much as some hundred: so recalls that are not worth it take a hundredth of the time at worst,
+/// even if there is a thread on each core from which privileges are taken.
 pub(crate) fn most() -> usize {
     if cfg!(executors_privileged) { 1 } else { core_count() << 16 }
 }
 
-/// The privilege was worth it if its holder had this many times its price in jobs before the recall.
-const WORTH: usize = 16;
+/// The privilege was worth it if its holder had this many jobs before the recall: what they have spared it is more than
+/// what the recall takes. However high the price is: otherwise a worker whose bursts are never long enough for a price
+/// that early recalls have raised would not earn the privilege any more.
+const WORTH: usize = 2 * LEAST;
 
 /// What is known of the jobs of one part of a queue. The counts passed to it are of all jobs that have come there so
 /// far.
@@ -75,7 +77,7 @@ impl Privilege {
     }
 
     fn note_recall(&mut self, jobs: usize) {
-        let was_worth = jobs.wrapping_sub(self.since) >= WORTH * self.price;
+        let was_worth = jobs.wrapping_sub(self.since) >= WORTH;
         self.price = if was_worth { (self.price / 2).max(LEAST) } else { (self.price * 2).min(most()) };
         (self.since, self.is_held) = (jobs, false);
     }
@@ -122,7 +124,7 @@ mod tests {
         let mut price = LEAST;
         for _ in 0..20 {
             assert_eq!(worker.earns(), price);
-            worker.loses(WORTH * price - 1);
+            worker.loses(WORTH - 1);
             price = (2 * price).min(most());
         }
         assert_eq!(price, most());
@@ -132,7 +134,7 @@ mod tests {
     fn the_next_worker_begins_with_the_price_of_the_last_one() {
         let Some(mut worker) = Worker::new(most()) else { return };
         assert_eq!(worker.earns(), most());
-        worker.jobs += WORTH * most();
+        worker.jobs += WORTH;
         assert_eq!(worker.earns(), (most() / 2).max(LEAST), "by another one, when it was recalled");
     }
 
@@ -142,7 +144,7 @@ mod tests {
         let mut price = most();
         while price > LEAST {
             assert_eq!(worker.earns(), price);
-            worker.loses(WORTH * price);
+            worker.loses(WORTH);
             price /= 2;
         }
         assert_eq!(worker.earns(), LEAST);
