@@ -22,9 +22,11 @@ pub(crate) fn most() -> usize {
 }
 
 /// The privilege was worth it if its holder had this many jobs before the recall: what they have spared it is more than
-/// what the recall takes. However high the price is: otherwise a worker whose bursts are never long enough for a price
-/// that early recalls have raised would not earn the privilege any more.
-const WORTH: usize = 2 * LEAST;
+/// what the recall takes of all cores, each of which it may interrupt. However high the price is: otherwise a worker
+/// whose bursts are never long enough for a price that early recalls have raised would not earn the privilege any more.
+fn worth() -> usize {
+    core_count() * LEAST
+}
 
 /// What is known of the jobs of one part of a queue. The counts passed to it are of all jobs that have come there so
 /// far.
@@ -77,7 +79,7 @@ impl Privilege {
     }
 
     fn note_recall(&mut self, jobs: usize) {
-        let was_worth = jobs.wrapping_sub(self.since) >= WORTH;
+        let was_worth = jobs.wrapping_sub(self.since) >= worth();
         self.price = if was_worth { (self.price / 2).max(LEAST) } else { (self.price * 2).min(most()) };
         (self.since, self.is_held) = (jobs, false);
     }
@@ -124,7 +126,7 @@ mod tests {
         let mut price = LEAST;
         for _ in 0..20 {
             assert_eq!(worker.earns(), price);
-            worker.loses(WORTH - 1);
+            worker.loses(worth() - 1);
             price = (2 * price).min(most());
         }
         assert_eq!(price, most());
@@ -134,7 +136,7 @@ mod tests {
     fn the_next_worker_begins_with_the_price_of_the_last_one() {
         let Some(mut worker) = Worker::new(most()) else { return };
         assert_eq!(worker.earns(), most());
-        worker.jobs += WORTH;
+        worker.jobs += worth();
         assert_eq!(worker.earns(), (most() / 2).max(LEAST), "by another one, when it was recalled");
     }
 
@@ -144,7 +146,7 @@ mod tests {
         let mut price = most();
         while price > LEAST {
             assert_eq!(worker.earns(), price);
-            worker.loses(WORTH);
+            worker.loses(worth());
             price /= 2;
         }
         assert_eq!(worker.earns(), LEAST);
