@@ -15,15 +15,16 @@ pub(crate) const LEAST: usize = if cfg!(executors_privileged) { 1 } else { 1 << 
 pub(super) const INTERVAL: usize = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
 /// The highest price of the privilege. A recall costs the thread that makes it as much time as some thousand jobs of no
-/// work, and each core as much as some hundred: so recalls that are not worth it take a hundredth of the time at worst,
-/// even if there is a thread on each core from which privileges are taken.
+/// work, and each core as much as some hundred: so where privileges are always taken too early, recalls take a
+/// hundredth of the time, even if there is a thread on each core from which they are taken.
 pub(crate) fn most() -> usize {
     if cfg!(executors_privileged) { 1 } else { core_count() << 16 }
 }
 
-/// The privilege was worth it if its holder had this many jobs before the recall: what they have spared it is more than
+/// The privilege was worth it if its holder had this many jobs before the recall: what they have spared it is about
 /// what the recall takes of all cores, each of which it may interrupt. However high the price is: otherwise a worker
-/// whose bursts are never long enough for a price that early recalls have raised would not earn the privilege any more.
+/// whose bursts are never long enough for a price that early recalls have raised would hardly earn the privilege any
+/// more.
 fn worth() -> usize {
     core_count() * LEAST
 }
