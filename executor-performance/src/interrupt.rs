@@ -1,5 +1,6 @@
 //! Requests to stop, such as Ctrl-C. While something is measured, the results so far are kept after the first, and the
-//! program ends at once after the second; before and afterwards it does so after the first.
+//! program ends at once after the second; before and afterwards it does so after the first. (Two that are handled at
+//! the same moment, by two threads, count as one.)
 
 use signal_hook::{
     consts::{SIGINT, SIGTERM},

@@ -112,9 +112,28 @@ fn a_second_signal_of_either_kind_ends_the_program_at_once() {
         // It handles signals before it says anything.
         assert!(output.read_line(&mut String::new()).expect("a line") > 0);
         for signal in signals {
+            until_none_is_pending(&child);
             send(signal, &child);
         }
         assert!(matches!(soon_ended_by(&mut child), Some(2 | 15)), "{signals:?}");
+    }
+}
+
+/// Waits until `child` has begun to handle what was sent to it, where the system tells that: two of its threads may
+/// handle two signals at the same moment, and then neither is the second.
+#[cfg(unix)]
+fn until_none_is_pending(child: &Child) {
+    use std::{
+        thread,
+        time::{Duration, Instant},
+    };
+    let is_pending =
+        |line: &str| line.strip_prefix("ShdPnd:").is_some_and(|set| set.trim().bytes().any(|it| it != b'0'));
+    let status = || fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let begin = Instant::now();
+    while status().lines().any(is_pending) {
+        assert!(begin.elapsed() < Duration::from_secs(10), "it does not handle a signal");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
