@@ -48,25 +48,32 @@ fn send(signal: Signal, child: &Child) {
     kill_process(Pid::from_child(child), signal).expect("it is there until it was waited for");
 }
 
-/// The signal that ends `child`, which must end soon.
+/// What `look` finds about `child`, which must be found soon.
 #[cfg(unix)]
-fn soon_ended_by(child: &mut Child) -> Option<i32> {
+fn soon<R>(child: &mut Child, look: impl Fn(&mut Child) -> Option<R>) -> R {
     use std::{
-        os::unix::process::ExitStatusExt,
         thread,
         time::{Duration, Instant},
     };
     let begin = Instant::now();
     loop {
-        match child.try_wait().expect("it is known") {
-            Some(status) => return status.signal(),
+        match look(child) {
+            Some(found) => return found,
             None if begin.elapsed() < Duration::from_secs(10) => thread::sleep(Duration::from_millis(5)),
             None => {
                 let _ = child.kill();
-                panic!("it did not end");
+                panic!("it takes too long");
             }
         }
     }
+}
+
+/// The signal that ends `child`, which must end soon.
+#[cfg(unix)]
+fn soon_ended_by(child: &mut Child) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt;
+
+    soon(child, |child| child.try_wait().expect("it is known")).signal()
 }
 
 #[cfg(unix)]
@@ -112,7 +119,7 @@ fn a_second_signal_of_either_kind_ends_the_program_at_once() {
         // It handles signals before it says anything.
         assert!(output.read_line(&mut String::new()).expect("a line") > 0);
         for signal in signals {
-            until_none_is_pending(&child);
+            until_none_is_pending(&mut child);
             send(signal, &child);
         }
         assert!(matches!(soon_ended_by(&mut child), Some(2 | 15)), "{signals:?}");
@@ -122,19 +129,13 @@ fn a_second_signal_of_either_kind_ends_the_program_at_once() {
 /// Waits until `child` has begun to handle what was sent to it, where the system tells that: two of its threads may
 /// handle two signals at the same moment, and then neither is the second.
 #[cfg(unix)]
-fn until_none_is_pending(child: &Child) {
-    use std::{
-        thread,
-        time::{Duration, Instant},
-    };
+fn until_none_is_pending(child: &mut Child) {
     let is_pending =
         |line: &str| line.strip_prefix("ShdPnd:").is_some_and(|set| set.trim().bytes().any(|it| it != b'0'));
-    let status = || fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let begin = Instant::now();
-    while status().lines().any(is_pending) {
-        assert!(begin.elapsed() < Duration::from_secs(10), "it does not handle a signal");
-        thread::sleep(Duration::from_millis(1));
-    }
+    soon(child, |child| {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        (!status.lines().any(is_pending)).then_some(())
+    });
 }
 
 /// Starts a sweep of many points, sends `signal` to it as soon as there are rows of the first, and returns the record
