@@ -9,8 +9,26 @@
 //! after it, and sees what the heavy side has written. A thread that is not running passed such a barrier when it was
 //! taken off its core.
 //!
-//! A heavy fence takes some microseconds (14 on two cores of a virtual machine, of which the other thread loses 3), and
-//! 0.1 if no other thread of the process is running.
+//! A heavy fence takes some microseconds (9 to 18 on two cores of a virtual machine, of which the other thread loses 3
+//! to 13), and 0.1 to 0.3 if no other thread of the process is running.
+//!
+//! # Recalls
+//!
+//! Its users are parts of queues that one thread has to itself, until another thread *recalls* them: it says so in the
+//! word that the user checks after each light fence, issues a heavy fence, and ends the recall by another exchange of
+//! that word. But a user that goes on with its jobs sees the recall after the next of them, and may end it itself, by
+//! an exchange, too: it *gives back* what it had. That takes both threads a round trip of a cache line. So
+//! [`end_recalls`] waits for that for a moment; only if the user does not get there, because its job takes long or
+//! because it has no core, is a heavy fence needed.
+//!
+//! *Why none is needed otherwise.* A recaller loads the word (Acquire) when it has changed: so it sees what the user
+//! had done before it ended the recall itself. And what the user does from then on sees what the recaller had written
+//! before: the user's exchange reads what the recaller's has written, and so synchronises with it; or the recaller
+//! found that another had recalled it, after a fence of its own, which comes before that of the user's next push. If it
+//! was another recaller that ended it, that one had issued a heavy fence, and the word passes on what it had seen by
+//! then; what the user did after that, it did with the change of the word in view, and so with real fences. Nor does it
+//! matter if the user has got the part to itself again meanwhile: it does that by an exchange, too, which passes on the
+//! same, and a fence, which comes after that of each thread that saw the word as it was before.
 //!
 //! The system may later refuse what it has promised: a process that was restored from a checkpoint is not registered
 //! for barriers any more, and the calling thread may have got a filter of system calls. In the first case the heavy
@@ -27,11 +45,13 @@
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};
 use crate::{
     daemon,
+    placement::core_count,
     seccomp::is_filtered,
     sync::atomic::{Ordering::SeqCst, fence},
 };
 use std::{
-    sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence},
+    hint,
+    sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed, compiler_fence},
     thread,
     time::Duration,
 };
@@ -46,6 +66,8 @@ const GRACE: Duration = Duration::from_millis(20);
 /// steps one is first, and the other sees what came before it. No other fence makes up for one of them.
 #[derive(Debug, Default)]
 pub(crate) struct LightSide {
+    /// Whether a heavy fence was issued because of it. Relaxed, and none of loom's: what it tells is a matter of speed.
+    was_interrupted: AtomicBool,
     #[cfg(executors_loom)]
     steps: AtomicUsize,
 }
@@ -57,6 +79,11 @@ impl LightSide {
         self.steps.fetch_add(1, AcqRel);
         compiler_fence(SeqCst);
     }
+
+    /// Whether a heavy fence was issued because of it since this was last asked.
+    pub(crate) fn take_interruption(&self) -> bool {
+        self.was_interrupted.swap(false, Relaxed)
+    }
 }
 
 /// Something that its user has had to itself, until another thread recalled it.
@@ -64,18 +91,36 @@ pub(crate) trait Recalled {
     /// The light side of the user.
     fn side(&self) -> &LightSide;
 
+    /// Whether the user, or another thread, has ended it since. Acquire: see [Recalls](self#recalls).
+    fn is_over(&self) -> bool;
+
     /// To be called after a heavy fence.
     fn end(&self);
 }
 
-/// Ends one recall, after a heavy fence.
+/// How long users are waited for that may end recalls themselves, in pauses of the processor: for a microsecond or two,
+/// which is much less than a heavy fence takes.
+const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 64 };
+
+/// Ends one recall: see [`end_recalls`].
 pub(crate) fn end_recall(recall: &impl Recalled) {
     end_recalls([recall as &dyn Recalled].into_iter());
 }
 
-/// Ends all of these recalls, after one heavy fence.
+/// Ends all of these recalls, after one heavy fence, unless their users soon do so themselves.
 pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + Clone) {
-    if recalls.clone().next().is_some() {
+    // On one core no user goes on meanwhile.
+    let mut pauses = 0..if core_count() > 1 { PAUSES } else { 0 };
+    let is_soon_over = |recall: &dyn Recalled| {
+        while !recall.is_over() {
+            if pauses.next().is_none() {
+                return false;
+            }
+            hint::spin_loop();
+        }
+        true
+    };
+    if !recalls.clone().all(is_soon_over) {
         heavy_fence(recalls.clone().map(Recalled::side));
         recalls.for_each(Recalled::end);
     }
@@ -87,9 +132,10 @@ pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
     // comes after them. The system call keeps that order, but the language does not know it. Besides, these pair with
     // the real fences of a light side that has found that it is recalled, or not reserved yet (`fence_pushes`).
     fence(SeqCst);
-    for _side in sides {
+    for side in sides {
+        side.was_interrupted.store(true, Relaxed);
         #[cfg(executors_loom)]
-        _side.steps.fetch_add(1, AcqRel);
+        side.steps.fetch_add(1, AcqRel);
     }
     if !system::pass_barriers() {
         // Each recall would take that long.
@@ -257,7 +303,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     use crate::containment::tests::assert_return;
     use std::{
-        hint,
+        cell::Cell,
         sync::atomic::{
             AtomicUsize,
             Ordering::{Acquire, Release},
@@ -343,6 +389,50 @@ mod tests {
             refused.join().expect("no panic");
             assert!(!is_ready());
         });
+    }
+
+    /// Is over after some looks.
+    #[derive(Default)]
+    struct Counted {
+        side: LightSide,
+        looks: Cell<u32>,
+        is_over_after: u32,
+        ended: Cell<u32>,
+    }
+
+    impl Recalled for Counted {
+        fn side(&self) -> &LightSide {
+            &self.side
+        }
+
+        fn is_over(&self) -> bool {
+            self.looks.update(|looks| looks + 1);
+            self.looks.get() > self.is_over_after
+        }
+
+        fn end(&self) {
+            self.ended.update(|times| times + 1);
+        }
+    }
+
+    /// How often each of two recalls was ended, and whether it counts as an interruption.
+    fn ended(looks: [u32; 2]) -> [(u32, bool); 2] {
+        let recalls = looks.map(|is_over_after| Counted { is_over_after, ..Counted::default() });
+        end_recalls(recalls.iter().map(|recall| recall as &dyn Recalled));
+        recalls.map(|recall| (recall.ended.get(), recall.side.take_interruption()))
+    }
+
+    #[test]
+    fn recalls_are_ended_unless_all_are_soon_over() {
+        if !is_ready_for_test() {
+            return;
+        }
+        let patience = if core_count() > 1 { PAUSES } else { 0 };
+        assert_eq!(ended([0, 0]), [(0, false); 2]);
+        assert_eq!(ended([0, patience]), [(0, false); 2]);
+        for late in [[u32::MAX, 0], [0, u32::MAX], [u32::MAX; 2]] {
+            assert_eq!(ended(late), [(1, true); 2]);
+        }
     }
 
     #[test]

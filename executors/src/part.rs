@@ -332,6 +332,11 @@ impl Forker {
         self.stack.fence_pushes();
     }
 
+    /// Gives back the privilege of having the stack to itself, if the worker has it.
+    pub(crate) fn give_back(&self) {
+        self.stack.give_back();
+    }
+
     /// Calls the threads that wait for a part that this worker has, because it has forked something that they may take.
     /// To be called after [`fence_parts`](Self::fence_parts).
     #[inline(always)]

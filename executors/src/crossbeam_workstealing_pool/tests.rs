@@ -47,7 +47,7 @@ fn a_parent_can_wait_for_its_child() {
 fn a_job_wakes_a_sleeper() {
     let pool = pool();
     for round in 0..3000 {
-        let many = if round % 100 == 0 { 4 * privilege::LEAST } else { 1 };
+        let many = if round % 100 == 0 { 4 * privilege::LEAST_FOR_SUBMITTERS } else { 1 };
         let (tell, told) = mpsc::channel();
         (0..many).for_each(|_| pool.execute(|| ()));
         pool.execute(move || tell.send(()).expect("the test waits"));
@@ -62,11 +62,11 @@ fn jobs_of_many_short_lived_threads_run() {
     let (pool, threads) = (pool(), 100);
     for _ in 0..threads {
         let pool = &pool;
-        let give = move || (0..2 * privilege::LEAST).for_each(|_| pool.execute(|| ()));
+        let give = move || (0..2 * privilege::LEAST_FOR_SUBMITTERS).for_each(|_| pool.execute(|| ()));
         thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(give))));
     }
     pool.join().expect("this is no worker");
-    assert_eq!(pool.stats().finished, 3 * threads * 2 * privilege::LEAST as u64);
+    assert_eq!(pool.stats().finished, 3 * threads * 2 * privilege::LEAST_FOR_SUBMITTERS as u64);
     pool.shutdown().expect("nothing is left");
 }
 

@@ -443,11 +443,16 @@ impl Source for StealingSource {
             }
             // A worker that finds nothing is about to sleep, and will look in this way once more.
             if !self.has_jobs() {
+                local.give_back();
                 local.go_back();
                 return None;
             }
         }
-        self.search_everywhere(local, meter)
+        let found = self.search_everywhere(local, meter);
+        if found.is_none() {
+            local.give_back();
+        }
+        found
     }
 
     fn take(&self) -> Option<Job> {

@@ -18,12 +18,14 @@
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It checks whether the thread
 //!   is inside. If not, it exchanges *recalled* for *nobody*. If so, it does no more. (A thread that is inside another
 //!   lock counts as inside, too: then the lock stays recalled until that thread, or the next recaller, ends this.)
+//! - Between R1 and R2 a recaller waits [for a moment](crate::asymmetric_fence#recalls) for the thread to take the
+//!   lock: one that has jobs to put in does so soon.
 //!
 //! *One at a time.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored, or that the thread has
 //! left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other thread enters
 //! before R3. And R3 cannot end another recall, for which it has issued no fence: the holder that it expects says how
 //! often the lock has been reserved (by a count of 31 bits, which would have to wrap around while the thread is
-//! suspended: two thousand million recalls, each with its fence). If a thread is suspended before O1, and goes on when
+//! suspended: two thousand million recalls). If a thread is suspended before O1, and goes on when
 //! the lock is reserved for another, what it records is read only by threads that have recalled a lock from it.
 //!
 //! *No thread waits for a suspended one*, as long as there is another lock to go to: a thread that finds a lock
@@ -228,9 +230,10 @@ impl BiasedLock {
     /// or in another.
     ///
     /// If the thread has not reserved the lock, or the lock was recalled, this is a real fence. If it has, as it sees
-    /// here: a thread that has not issued its heavy fence yet will see what was done; one that issued it before this
-    /// would have made the calling thread see the recall here, and so would one that found that the recall had been
-    /// ended; and one that found the lock not reserved yet did so before the fence in
+    /// here: a thread that has not issued its heavy fence yet will see what was done; so will one that needs none,
+    /// because the calling thread will take the lock that was recalled from it; one that issued its heavy fence before
+    /// this would have made the calling thread see the recall here, and so would one that found that the recall had
+    /// been ended; and one that found the lock not reserved yet did so before the fence in
     /// [`leave_reserved`](Self::leave_reserved), after which the calling thread sees what that one has written.
     #[inline(always)]
     pub(super) fn fence_after(&self, thread: Option<&Presence>) {
@@ -282,6 +285,10 @@ pub(crate) struct RecalledLock<'a> {
 impl Recalled for RecalledLock<'_> {
     fn side(&self) -> &LightSide {
         &self.presence.side
+    }
+
+    fn is_over(&self) -> bool {
+        self.lock.holder.load(Acquire) != self.holder.0
     }
 
     fn end(&self) {

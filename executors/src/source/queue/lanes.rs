@@ -327,7 +327,7 @@ mod tests {
 
     /// In both ways, in turn.
     fn push_many(lanes: &Lanes) {
-        for _ in 0..2 * privilege::LEAST {
+        for _ in 0..2 * privilege::LEAST_FOR_SUBMITTERS {
             lanes.push(Job::new(|| ()));
             push_fenced(lanes);
         }
@@ -372,7 +372,7 @@ mod tests {
             assert!(is_privileged(), "others leave it alone");
             recall(&lanes);
         }
-        assert_eq!(lanes.iter().map(Lane::len).sum::<usize>(), 4 * 4 * privilege::LEAST);
+        assert_eq!(lanes.iter().map(Lane::len).sum::<usize>(), 4 * 4 * privilege::LEAST_FOR_SUBMITTERS);
     }
 
     #[test]

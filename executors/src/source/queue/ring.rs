@@ -48,19 +48,22 @@
 //! - **R1** Another thread exchanges *reserved* for *recalled* in the head. **R2** Heavy fence. **R3** It loads
 //!   `taken`, and exchanges *recalled* for *open*, with that as `next`. If this fails, another thread has opened the
 //!   ring.
+//! - An owner that sees *recalled*, at O3 or when it puts in a job, opens the ring itself; and so does one that runs
+//!   out of jobs, recalled or not. Between R1 and R2 a recaller waits for that [for a
+//!   moment](asymmetric_fence#recalls).
 //!
 //! What makes that safe:
 //!
 //! - *No other thread takes a job that the owner has.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1
 //!   has stored.
+//!   If it was the owner that opened the ring since, it has done so with `next` after what it has taken.
 //! - *If O3 sees something else, both agree on whose the job is.* R3 may or may not have seen the store of O1. If the
-//!   ring is still *recalled*, the owner opens it itself, with `next` after its job, so that R3 fails; no thread waits
-//!   for a suspended one. If it is open, `next` was after the job or at the job when it was opened, and one bit of the
-//!   head tells which: where `next` was, modulo 2, which thieves leave as it is. In the first case the job is the
-//!   owner's; otherwise the owner takes the first that is left.
+//!   ring is still *recalled*, the owner opens it with `next` after its job, so that R3 fails. If it is open, `next`
+//!   was after the job or at the job when it was opened, and one bit of the head tells which: where `next` was, modulo
+//!   2, which thieves leave as it is. In the first case the job is the owner's; otherwise the owner takes the first
+//!   that is left.
 //! - *R3 cannot end another recall of the ring*, for which it has issued no fence: the head that it expects says how
-//!   often the ring has been reserved. (Unless that count, of 32 bits, wrapped around to the very same value while the
-//!   thread was suspended: four thousand million recalls, each with its fence.)
+//!   often the ring has been reserved. (That count has 61 bits, and does not wrap around.)
 //! - *Several threads may recall it.* One that finds it recalled goes on with an R2 of its own, after that: the fence
 //!   of the other one may be yet to come.
 //! - *A slot is read before it is written again.* The owner reserves the ring when no thief is at it, having loaded the
@@ -248,6 +251,10 @@ pub(crate) struct RecalledRing<'a, T> {
 impl<T> Recalled for RecalledRing<'_, T> {
     fn side(&self) -> &LightSide {
         &self.ring.owners.side
+    }
+
+    fn is_over(&self) -> bool {
+        self.ring.head(Acquire) != self.head
     }
 
     /// R3.

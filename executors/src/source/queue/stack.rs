@@ -34,9 +34,9 @@
 //!   the owner's.
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
 //!   *open*.
-//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. A thread that wants to steal
-//!   waits for that for a moment between R1 and R2: an owner that forks all the time is faster than a heavy fence, and
-//!   loses less.
+//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2; and one that runs out of jobs
+//!   opens the stack, recalled or not. Between R1 and R2 a recaller waits for that [for a
+//!   moment](crate::asymmetric_fence#recalls).
 //!
 //! What makes that safe:
 //!
@@ -127,6 +127,10 @@ pub(crate) struct RecalledStack<'a, T> {
 impl<T> Recalled for RecalledStack<'_, T> {
     fn side(&self) -> &LightSide {
         &self.stack.owners.side
+    }
+
+    fn is_over(&self) -> bool {
+        self.stack.head(Acquire) != self.head
     }
 
     /// R3.

@@ -6,10 +6,7 @@ use crate::{
     part::Forker,
     source::{
         dice::Dice,
-        queue::{
-            privilege::Privilege,
-            ring::{self, Owner, Stealer},
-        },
+        queue::ring::{self, Owner, Stealer},
     },
 };
 use std::cell::{Cell, OnceCell};
@@ -29,9 +26,6 @@ pub(crate) struct StealingLocal {
     pub(super) spilled: Cell<bool>,
     /// Parts of its job that others may take. Set once a job has forked.
     pub(super) forker: OnceCell<Forker>,
-    /// How many jobs it has run, as far as they are counted here, and the privilege that they have earned.
-    ran: Cell<usize>,
-    privilege: Cell<Privilege>,
     /// Workers to steal from: groups of equally near ones, none of them empty, the nearest first. Set when first asked
     /// for.
     pub(super) circles: OnceCell<Vec<Vec<usize>>>,
@@ -57,8 +51,6 @@ impl StealingLocal {
             is_hidden: Cell::new(has_seat),
             spilled: Cell::new(false),
             forker: OnceCell::new(),
-            ran: Cell::new(0),
-            privilege: Cell::new(Privilege::NEW),
             circles: OnceCell::new(),
             dice: Dice::new(seat as u64 + 1),
             leaves_some: Cell::new(false),
@@ -70,13 +62,19 @@ impl StealingLocal {
 
     /// The worker has run `jobs` more jobs, and may have earned the privilege to have its ring to itself.
     pub(super) fn earn_privilege(&self, jobs: usize) {
-        let (ran, mut privilege) = (self.ran.get().wrapping_add(jobs), self.privilege.get());
-        self.ran.set(ran);
         // A thread that recalls rings looks only at those that are shown.
-        if privilege.check_due(ran, self.ring.is_reserved()) && !self.is_hidden.get() && self.ring.reserve() {
-            privilege.grant(ran);
+        if !self.is_hidden.get() {
+            self.ring.earn(jobs);
         }
-        self.privilege.set(privilege);
+    }
+
+    /// The worker has run out of jobs: while it looks for others, what it has to itself would have to be taken away by
+    /// those that fall asleep.
+    pub(super) fn give_back(&self) {
+        self.ring.give_back();
+        if let Some(forker) = self.forker.get() {
+            forker.give_back();
+        }
     }
 
     /// Jobs were found in that lane: the next one is looked at first next time, so that no lane is starved by a busy

@@ -190,3 +190,19 @@ fn a_thread_without_a_seat_shows_only_the_jobs_it_spills() {
     source.falls_asleep(&stranger);
     assert_eq!(source.len(), 1);
 }
+
+#[test]
+fn a_worker_that_runs_out_of_jobs_gives_its_ring_back_and_gets_it_again() {
+    if !asymmetric_fence::is_ready_for_test() {
+        return;
+    }
+    let (source, local) = loaded(1, 0);
+    let look = || drop(source.pop_outside(&local, 64, &Meter::default()));
+    look();
+    assert!(local.ring.is_reserved());
+    assert!(source.run_next(&local) && source.search(&local, &Meter::default()).is_none());
+    assert!(!local.ring.is_reserved());
+    give(&source, &local, Job::new(|| ()));
+    source.pop_outside(&local, 1, &Meter::default());
+    assert!(local.ring.is_reserved(), "it need not earn it once more");
+}

@@ -4,7 +4,7 @@ use crate::{
     job::{IntoJob, record::Record},
     source::queue::{
         block::{Block, STRETCH},
-        privilege::Privilege,
+        privilege::{LEAST_FOR_SUBMITTERS, Privilege},
     },
     sync::{
         atomic::{AtomicUsize, Ordering::Release},
@@ -48,7 +48,7 @@ impl End {
                 passed: 0,
                 seen: 0,
                 giver: 0,
-                privilege: Privilege::NEW,
+                privilege: Privilege::new(LEAST_FOR_SUBMITTERS),
             }),
         }
     }

@@ -5,9 +5,9 @@
 /// | state | the first job goes to | who ends the state |
 /// |---|---|---|
 /// | open | the thread whose exchange moves `next` | the owner, by reserving the ring when nothing is held |
-/// | reserved | the owner; `taken` is in the place of `next` | any thread, by recalling it |
+/// | reserved | the owner; `taken` is in the place of `next` | any thread, by recalling it; or the owner, by opening it |
 /// | recalled | no thread, until it is known what the owner has taken | the owner, or a recaller, by opening it |
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head(u64);
 
 impl Head {
@@ -81,15 +81,15 @@ impl Head {
     }
 
     /// The head when the ring has been reserved this many `times`.
-    pub(super) fn reserved(times: u32) -> Self {
-        Head(Self::RESERVED | u64::from(times))
+    pub(super) fn reserved(times: u64) -> Self {
+        Head(Self::RESERVED | times & Self::COUNTS)
     }
 
     pub(super) fn recalled(self) -> Self {
         Head(Self::RECALLED | self.0 & Self::COUNTS)
     }
 
-    /// The head when a ring that was recalled is open, and the owner has taken what is before `next`.
+    /// The head when a ring that was reserved, or recalled, is open, and the owner has taken what is before `next`.
     pub(super) fn opened_at(next: u32) -> Self {
         Head(Head::open(next, 0).0 | if next.is_multiple_of(2) { 0 } else { Self::OPENED_AT_ODD })
     }

@@ -112,10 +112,9 @@ fn an_owner_and_two_thieves_share_the_jobs() {
     owner_against_thieves(2, false, 2);
 }
 
-/// The owner reserves its ring again and again while a thief recalls it.
-#[test]
-fn a_ring_is_reserved_and_recalled_again_and_again() {
-    check_reaching(3, ["the thief gets some", "it is reserved again"], |[is_stolen, is_reserved_again]| {
+/// The owner reserves its ring again and again while a thief recalls it, or also `gives_back`.
+fn owner_reserves_again_and_again(gives_back: bool) {
+    check_reaching(3, ["the thief gets some", "it is reserved again"], move |[is_stolen, is_reserved_again]| {
         let (owner, stealer) = ring();
         push(&owner, 0);
         push(&owner, 1);
@@ -127,6 +126,9 @@ fn a_ring_is_reserved_and_recalled_again_and_again() {
             times += usize::from(owner.reserve());
             own.extend(owner.pop().map(|job| *job));
             push(&owner, job);
+            if gives_back {
+                owner.give_back();
+            }
         }
         times += usize::from(owner.reserve());
         is_reserved_again.is_reached_if(times > 1);
@@ -136,6 +138,16 @@ fn a_ring_is_reserved_and_recalled_again_and_again() {
         own.extend(drain(&owner));
         assert_once_each([loot, own], 5);
     });
+}
+
+#[test]
+fn a_ring_is_reserved_and_recalled_again_and_again() {
+    owner_reserves_again_and_again(false);
+}
+
+#[test]
+fn a_ring_is_reserved_and_given_back_again_and_again() {
+    owner_reserves_again_and_again(true);
 }
 
 /// A thief that has recalled the ring is suspended before it opens it, and goes on when another has opened it, and the
@@ -161,36 +173,53 @@ fn a_late_thief_leaves_opening_the_ring_to_others() {
 }
 
 /// A thread that falls asleep sees the push, or the owner sees that it sleeps: whether the former finds the ring
-/// reserved, recalled by another thread, or not reserved yet.
-#[test]
-fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
+/// reserved, recalled by another thread, or not reserved yet, and whoever opens it. What the owner puts `elsewhere` is
+/// seen, too, though the thread looks only there afterwards.
+fn a_push_is_seen_or_sees_the_sleeper(elsewhere: bool) {
     let goals = ["the sleeper finds it reserved", "only the sleeper sees the other", "only the owner does"];
-    check_reaching(3, goals, |[is_recalled, sees_only, is_only_seen]| {
+    check_reaching(3, goals, move |[is_recalled, sees_only, is_only_seen]| {
         let (owner, stealer) = ring();
         push(&owner, 0);
         let (stealer, asleep) = (Arc::new(stealer), Arc::new([(); 2].map(|()| AtomicBool::new(false))));
+        let is_elsewhere = Arc::new(AtomicBool::new(false));
         let sleepers: Vec<_> = (0..2)
             .map(|sleeper| {
                 let (stealer, asleep) = (Arc::clone(&stealer), Arc::clone(&asleep));
+                let is_elsewhere = Arc::clone(&is_elsewhere);
                 thread::spawn(move || {
                     asleep[sleeper].store(true, Relaxed);
                     fence(SeqCst);
                     is_recalled.is_reached_if(recall(&stealer));
-                    stealer.len()
+                    if elsewhere { is_elsewhere.load(Relaxed) } else { stealer.len() == 2 }
                 })
             })
             .collect();
         assert!(owner.reserve());
-        push(&owner, 1);
+        if elsewhere {
+            is_elsewhere.store(true, Relaxed);
+        } else {
+            push(&owner, 1);
+        }
         owner.fence_pushes();
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
+        owner.give_back();
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
-            let sees_job = sleeper.join().unwrap() == 2;
+            let sees_job = sleeper.join().unwrap();
             sees_only.is_reached_if(sees_job && !is_seen);
             is_only_seen.is_reached_if(is_seen && !sees_job);
             assert!(is_seen || sees_job, "the job is overlooked");
         }
     });
+}
+
+#[test]
+fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
+    a_push_is_seen_or_sees_the_sleeper(false);
+}
+
+#[test]
+fn a_push_elsewhere_is_seen_or_its_owner_sees_the_sleeper() {
+    a_push_is_seen_or_sees_the_sleeper(true);
 }
 
 /// Two workers steal from each other.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     job::{IntoJob, Job},
+    source::queue::privilege::Earnings,
     sync::{
         Arc,
         atomic::{
@@ -25,7 +26,9 @@ pub(crate) struct Owner<T> {
     /// than `tail`, if it has [forgotten](Self::forget_room) that.
     limit: Cell<u32>,
     /// How often the ring was reserved.
-    times: Cell<u32>,
+    times: Cell<u64>,
+    /// The jobs that it has taken, as far as they are [counted](Self::earn), and the privilege for that.
+    earnings: Earnings,
 }
 
 // SAFETY: as for the ring; the slots belong to the ring, which the owner keeps alive.
@@ -34,7 +37,7 @@ unsafe impl<T: Send> Send for Owner<T> {}
 impl<T> Owner<T> {
     pub(super) fn new(ring: Arc<Ring<T>>) -> Self {
         let (slots, [tail, limit]) = (Cell::new(Slots::NONE), [FIRST_COUNT; 2].map(Cell::new));
-        Owner { ring, slots, tail, limit, times: Cell::default() }
+        Owner { ring, slots, tail, limit, times: Cell::default(), earnings: Earnings::new() }
     }
 
     /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others. It must be filled
@@ -125,23 +128,18 @@ impl<T> Owner<T> {
     #[inline(always)]
     fn take_open(&self, mut head: Head) -> Option<u32> {
         loop {
-            let (next, after) =
-                if head.is_open() { (head.next(), head.behind_next()) } else { self.open_behind_next() };
+            if !head.is_open() {
+                head = self.open();
+            }
+            let next = head.next();
             if next == self.tail.get() {
                 return None;
             }
-            match self.ring.exchange(head, after) {
+            match self.ring.exchange(head, head.behind_next()) {
                 Ok(()) => return Some(next),
                 Err(now) => head = now,
             }
         }
-    }
-
-    /// No thread that recalled the ring has opened it yet. The owner does, with the first job taken.
-    #[cold]
-    fn open_behind_next(&self) -> (u32, Head) {
-        let next = self.taken();
-        (next, Head::opened_at(next.wrapping_add(1)))
     }
 
     /// Takes the first job of a ring that was reserved when the owner looked.
@@ -172,6 +170,41 @@ impl<T> Owner<T> {
         if head.was_opened_at(behind) { Some(count) } else { self.take_open(head) }
     }
 
+    /// The owner has taken this many more `jobs`, and so may have earned the privilege to have the ring to itself.
+    #[cold]
+    pub(crate) fn earn(&self, jobs: usize) {
+        self.earnings.add(jobs);
+        if !self.is_reserved() {
+            self.open();
+            self.earnings.lose(&self.ring.owners.side);
+        }
+        if self.earnings.check_due() {
+            self.reserve();
+        }
+    }
+
+    /// Gives the privilege back, if the owner has it, so that no other thread has to take it away.
+    pub(crate) fn give_back(&self) {
+        if self.earnings.is_held() {
+            self.open();
+            self.earnings.give_back(&self.ring.owners.side);
+        }
+    }
+
+    /// Opens the ring, unless another thread does. Returns its head.
+    #[cold]
+    fn open(&self) -> Head {
+        let mut head = self.ring.head(Acquire);
+        while !head.is_open() {
+            let opened = Head::opened_at(self.taken());
+            match self.ring.exchange(head, opened) {
+                Ok(()) => return opened,
+                Err(now) => head = now,
+            }
+        }
+        head
+    }
+
     /// Reserves an open ring for the owner, until another thread recalls it. Returns whether it did.
     ///
     /// Not to be called before heavy fences are [ready](crate::asymmetric_fence::is_ready).
@@ -187,6 +220,9 @@ impl<T> Owner<T> {
         let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
         // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);
+        if is_reserved {
+            self.earnings.grant(&self.ring.owners.side);
+        }
         is_reserved
     }
 
@@ -198,17 +234,23 @@ impl<T> Owner<T> {
     /// fence between what they write and a [recall](super::Stealer::recall), and then look into this ring: they see the
     /// pushes, or the owner sees what they have written.
     ///
-    /// If the ring is not reserved, this is a real fence. If it is, as the owner sees it here, there are three cases: a
-    /// thread that has not issued its heavy fence yet will see the push; one that has opened the ring before this, or
-    /// found it opened after the heavy fence of another, would have made the owner see that here; and one that found
-    /// that it was not reserved yet did so before the fence in [`reserve`](Self::reserve), after which the owner sees
-    /// what that thread has written. (If the ring is not always looked at, the code that
-    /// [shows](crate::source::stealing) it makes the owner see what those that did not look have written.)
+    /// If the ring is not reserved, this is a real fence. If it is, as the owner sees it here, there are four cases: a
+    /// thread that has not issued its heavy fence yet will see the push; one that needs none, because the owner will
+    /// open the ring, will see it, too; one that has opened the ring before this, or found it opened after the heavy
+    /// fence of another, would have made the owner see that here; and one that found that it was not reserved yet did
+    /// so before the fence in [`reserve`](Self::reserve), after which the owner sees what that thread has written. (If
+    /// the ring is not always looked at, the code that [shows](crate::source::stealing) it makes the owner see what
+    /// those that did not look have written.)
     #[inline(always)]
     pub(crate) fn fence_pushes(&self) {
         let side = &self.ring.owners.side;
         side.fence();
-        if !self.ring.head(Relaxed).is_reserved() {
+        let head = self.ring.head(Relaxed);
+        if !head.is_reserved() {
+            if !head.is_open() {
+                // An owner that only puts in jobs does so nowhere else.
+                self.open();
+            }
             fence(SeqCst);
         }
         side.fence();

@@ -5,9 +5,9 @@
 /// | state | the oldest item goes to | who ends the state |
 /// |---|---|---|
 /// | open | the thread whose exchange moves `top` | the owner, by reserving the stack |
-/// | reserved | the owner | any thread, by recalling it |
+/// | reserved | the owner | any thread, by recalling it; or the owner, by opening it |
 /// | recalled | the owner | the owner, or a recaller after a heavy fence, by opening it |
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head(u64);
 
 impl Head {

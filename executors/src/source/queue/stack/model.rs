@@ -184,7 +184,7 @@ fn a_late_thief_leaves_opening_the_stack_to_others() {
 }
 
 /// A thread that falls asleep sees the push, or the owner sees that it sleeps: whether the former finds the stack
-/// reserved, recalled by another thread, or not reserved yet.
+/// reserved, recalled by another thread, or not reserved yet, and whoever opens it.
 #[test]
 fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
     let goals = ["the sleeper finds it reserved", "only the sleeper sees the other", "only the owner does"];
@@ -207,6 +207,7 @@ fn a_push_is_seen_or_its_owner_sees_the_sleeper() {
         forker.push(1);
         forker.owner.fence_pushes();
         let are_seen = [0, 1].map(|sleeper| asleep[sleeper].load(Relaxed));
+        forker.owner.give_back();
         for (sleeper, is_seen) in sleepers.into_iter().zip(are_seen) {
             let sees_item = sleeper.join().unwrap() == 2;
             sees_only.is_reached_if(sees_item && !is_seen);

@@ -2,8 +2,8 @@
 
 use super::{CAPACITY, FIRST_COUNT, Stack};
 use crate::{
-    asymmetric_fence,
     containment::abort_out_of_turn,
+    source::queue::privilege::Earnings,
     sync::{
         Arc,
         atomic::{
@@ -14,16 +14,8 @@ use crate::{
 };
 use std::{cell::Cell, ptr::NonNull};
 
-/// This many pushes to an open stack earn the owner the privilege of having it to itself: twice as many each time that
-/// another thread has had to open it, up to [`MOST`], and half as many each time that the owner has opened it.
-///
-/// An owner that opens the stack itself has lost the time of some pushes; if it does not get there for so long that
-/// another thread has to, that thread loses as much time as a thousand pushes take, and the owner a quarter of that.
-/// (The price that [`privilege`](crate::source::queue::privilege) asks is of another kind, because there each recall
-/// costs that much.)
-const LEAST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
-
-const MOST: u32 = if cfg!(executors_privileged) { 1 } else { 1 << 16 };
+/// Pushes to a reserved stack are not counted; they are taken to have been this many.
+const BY_RETURN: usize = 1 << 6;
 
 /// The owner's end of a stack. There is one, and it stays on one thread.
 pub(crate) struct Owner<T> {
@@ -31,24 +23,13 @@ pub(crate) struct Owner<T> {
     bottom: Cell<u32>,
     /// At `top` or before it; exactly at `top` while the stack is reserved.
     top: Cell<u32>,
-    /// Whether it has reserved the stack, and not noticed since that it was recalled.
-    has_reserved: Cell<bool>,
-    /// Pushes since it last noticed a recall.
-    earned: Cell<u32>,
-    /// How many pushes the privilege takes.
-    price: Cell<u32>,
+    /// Its pushes, as far as they are counted, and the privilege for them.
+    earnings: Earnings,
 }
 
 impl<T> Owner<T> {
     pub(super) fn new(stack: Arc<Stack<T>>) -> Self {
-        Owner {
-            stack,
-            bottom: Cell::new(FIRST_COUNT),
-            top: Cell::new(FIRST_COUNT),
-            has_reserved: Cell::new(false),
-            earned: Cell::new(0),
-            price: Cell::new(LEAST),
-        }
+        Owner { stack, bottom: Cell::new(FIRST_COUNT), top: Cell::new(FIRST_COUNT), earnings: Earnings::new() }
     }
 
     /// Puts an item on top of the others, unless the stack is full. Returns its count.
@@ -99,7 +80,7 @@ impl<T> Owner<T> {
     #[cold]
     #[inline(never)]
     fn pop_shared(&self, last: u32) -> bool {
-        self.open();
+        self.give_back();
         // P2, which pairs with S2.
         fence(SeqCst);
         let head = self.stack.head(Relaxed);
@@ -134,32 +115,26 @@ impl<T> Owner<T> {
     #[cold]
     #[inline(never)]
     fn order_shared(&self) {
-        self.open();
+        self.give_back();
         fence(SeqCst);
-        self.earned.update(|earned| earned + 1);
-        if self.earned.get() >= self.price.get() {
-            // So that this is not asked often while heavy fences are not ready.
-            self.earned.set(0);
-            if asymmetric_fence::is_ready() {
-                self.reserve();
-            }
+        self.earnings.add(1);
+        if self.earnings.check_due() {
+            self.reserve();
         }
     }
 
-    /// Opens the stack, if it was recalled; and if it was recalled since the owner last looked, adapts the price of the
-    /// privilege to what that was worth.
-    fn open(&self) {
-        if !self.has_reserved.replace(false) {
+    /// Opens the stack, so that no other thread has to, unless the owner knows that it is open.
+    pub(crate) fn give_back(&self) {
+        if !self.earnings.is_held() {
             return;
         }
-        self.earned.set(0);
-        let head = self.stack.head(Relaxed);
+        let mut head = self.stack.head(Relaxed);
         // Release: a thief acquires it with the head, and so sees what was taken.
-        if !head.is_open() && self.stack.exchange(head, head.opened()) {
-            self.price.update(|price| (price / 2).max(LEAST));
-        } else {
-            self.price.update(|price| (price * 2).min(MOST));
+        while !head.is_open() && !self.stack.exchange(head, head.opened()) {
+            head = self.stack.head(Relaxed);
         }
+        self.earnings.add(BY_RETURN);
+        self.earnings.lose(&self.stack.owners.side);
     }
 
     #[cfg(all(test, executors_loom))]
@@ -180,8 +155,8 @@ impl<T> Owner<T> {
         let head = self.stack.head(Relaxed);
         debug_assert!(head.is_open());
         if self.stack.exchange(head, head.reserved()) {
-            self.has_reserved.set(true);
             self.top.set(head.top());
+            self.earnings.grant(&self.stack.owners.side);
         }
         // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);

@@ -12,10 +12,7 @@ use crate::{
         },
     },
 };
-use std::{hint, ptr::NonNull};
-
-/// How long a thief waits for the owner to open the stack itself, in pauses of the processor: for a microsecond or two.
-const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 64 };
+use std::ptr::NonNull;
 
 /// The shared end of a stack.
 pub(crate) struct Thief<T>(Arc<Stack<T>>);
@@ -32,7 +29,7 @@ impl<T> Thief<T> {
     ///
     /// [`Busy`] if another thief, or the owner, was faster.
     pub(crate) fn steal(&self, is_wanted: impl FnOnce() -> bool) -> Result<Option<NonNull<T>>, Busy> {
-        self.have_it_open();
+        self.recall().iter().for_each(asymmetric_fence::end_recall);
         // S1.
         let head = self.0.head(Acquire);
         if !head.is_open() {
@@ -49,17 +46,6 @@ impl<T> Thief<T> {
         let item = self.0.slot(head.top()).load(Relaxed);
         // S4.
         if self.0.exchange(head, head.behind_top()) { Ok(NonNull::new(item)) } else { Err(Busy) }
-    }
-
-    fn have_it_open(&self) {
-        let Some(recalled) = self.recall() else { return };
-        let is_open = (0..PAUSES).any(|_| {
-            hint::spin_loop();
-            self.is_open()
-        });
-        if !is_open {
-            asymmetric_fence::end_recall(&recalled);
-        }
     }
 
     /// Where the items begin and end; exact while no thread puts any in or takes any out.
@@ -81,7 +67,8 @@ impl<T> Thief<T> {
 
     /// R1, unless the stack is open. The result is to be [ended](crate::asymmetric_fence::end_recall), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledStack<'_, T>> {
-        // Acquire: if it is open, as in `is_open`. If it is not, the heavy fence orders what is looked at next.
+        // Acquire: if it is open, as in `is_open`. If it is not, the heavy fence orders what is looked at next, or the
+        // load by which the recall is seen to be over.
         let mut head = self.0.head(Acquire);
         while head.is_reserved() {
             // If another thread has changed the head, it has recalled the stack, or that was opened since.
