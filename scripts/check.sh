@@ -341,7 +341,7 @@ check_tests() {
 
 check_release() {
     # Optimised like a release, but compiled on all cores, without optimisation across units and without symbols, and
-    # with checks for overflow. Threads get their privileges at once, which otherwise takes some jobs.
+    # with checks for overflow. Threads get their privileges at once, which otherwise takes 64 or 1024 jobs.
     # Conformance runs on two pools only.
     test_step "release: [default]" limited "$long" \
         env CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=none \

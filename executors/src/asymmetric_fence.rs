@@ -9,26 +9,29 @@
 //! after it, and sees what the heavy side has written. A thread that is not running passed such a barrier when it was
 //! taken off its core.
 //!
-//! A heavy fence takes some microseconds (9 to 18 on two cores of a virtual machine, of which the other thread loses 3
-//! to 13), and 0.1 to 0.3 if no other thread of the process is running.
+//! A heavy fence takes the thread that issues it 9 to 18 us on two cores of a virtual machine, and costs the other
+//! running thread 3 to 13; it takes 0.1 to 0.3 us if no other thread of the process runs.
 //!
 //! # Recalls
 //!
-//! Its users are parts of queues that one thread has to itself, until another thread *recalls* them: it says so in the
+//! A thread, the *user*, has a part of a queue to itself until another thread *recalls* it. The recaller says so in the
 //! word that the user checks after each light fence, issues a heavy fence, and ends the recall by another exchange of
-//! that word. But a user that goes on with its jobs sees the recall after the next of them, and may end it itself, by
-//! an exchange, too: it *gives back* what it had. That takes both threads a round trip of a cache line. So
-//! [`end_recalls`] waits for that for a moment; only if the user does not get there, because its job takes long or
-//! because it has no core, is a heavy fence needed.
+//! that word. A user that goes on with its jobs sees the recall at the next one, and may end it itself by an exchange:
+//! it *gives back* what it had, at the cost of one round trip of a cache line for each of the two. So [`end_recalls`]
+//! first waits a moment for that. A heavy fence is needed only if the user does not get there, because its job takes
+//! long or because it has no core.
 //!
-//! *Why none is needed otherwise.* A recaller loads the word (Acquire) when it has changed: so it sees what the user
-//! had done before it ended the recall itself. And what the user does from then on sees what the recaller had written
-//! before: the user's exchange reads what the recaller's has written, and so synchronises with it; or the recaller
-//! found that another had recalled it, after a fence of its own, which comes before that of the user's next push. If it
-//! was another recaller that ended it, that one had issued a heavy fence, and the word passes on what it had seen by
-//! then; what the user did after that, it did with the change of the word in view, and so with real fences. Nor does it
-//! matter if the user has got the part to itself again meanwhile: it does that by an exchange, too, which passes on the
-//! same, and a fence, which comes after that of each thread that saw the word as it was before.
+//! *Why none is needed then.* The recaller sees by an Acquire load that the word has changed. There are three cases:
+//!
+//! - The user ended the recall: the recaller sees all that the user did before that. What the user does later sees what
+//!   the recaller wrote before the recall, because its exchange reads the recaller's. If another thread had made the
+//!   recall, the recaller found it made after a fence of its own, and that fence comes before the one after the user's
+//!   next push.
+//! - Another recaller ended it, after a heavy fence: the word passes on what that one saw, and the user, who sees the
+//!   change, has used real fences since.
+//! - The user has reserved the part again meanwhile: it does so by an exchange, or by a Release store once it has the
+//!   lock, which pass on the same; and the fence that follows comes after the fence of each thread that saw the word as
+//!   it was before.
 //!
 //! The system may later refuse what it has promised: a process that was restored from a checkpoint is not registered
 //! for barriers any more, and the calling thread may have got a filter of system calls. In the first case the heavy
@@ -66,8 +69,6 @@ const GRACE: Duration = Duration::from_millis(20);
 /// steps one is first, and the other sees what came before it. No other fence makes up for one of them.
 #[derive(Debug, Default)]
 pub(crate) struct LightSide {
-    /// Whether a heavy fence was issued because of it. Relaxed, and none of loom's: what it tells is a matter of speed.
-    was_interrupted: AtomicBool,
     #[cfg(executors_loom)]
     steps: AtomicUsize,
 }
@@ -79,10 +80,21 @@ impl LightSide {
         self.steps.fetch_add(1, AcqRel);
         compiler_fence(SeqCst);
     }
+}
 
-    /// Whether a heavy fence was issued because of it since this was last asked.
-    pub(crate) fn take_interruption(&self) -> bool {
-        self.was_interrupted.swap(false, Relaxed)
+/// Whether a heavy fence was issued because the user of something was late to give it back. Relaxed, and none of
+/// loom's: what it tells is a matter of speed.
+#[derive(Debug, Default)]
+pub(crate) struct Interruption(AtomicBool);
+
+impl Interruption {
+    pub(crate) fn note(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// Whether there was one since this was last asked.
+    pub(crate) fn take(&self) -> bool {
+        self.0.swap(false, Relaxed)
     }
 }
 
@@ -91,6 +103,8 @@ pub(crate) trait Recalled {
     /// The light side of the user.
     fn side(&self) -> &LightSide;
 
+    fn interruption(&self) -> &Interruption;
+
     /// Whether the user, or another thread, has ended it since. Acquire: see [Recalls](self#recalls).
     fn is_over(&self) -> bool;
 
@@ -98,8 +112,8 @@ pub(crate) trait Recalled {
     fn end(&self);
 }
 
-/// How long users are waited for that may end recalls themselves, in pauses of the processor: for a microsecond or two,
-/// which is much less than a heavy fence takes.
+/// How long to wait for users, who may end recalls themselves, in pauses of the processor: about 1 to 3 us, much less
+/// than a heavy fence takes. All recalls of one call share it.
 const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 64 };
 
 /// Ends one recall: see [`end_recalls`].
@@ -107,7 +121,8 @@ pub(crate) fn end_recall(recall: &impl Recalled) {
     end_recalls([recall as &dyn Recalled].into_iter());
 }
 
-/// Ends all of these recalls, after one heavy fence, unless their users soon do so themselves.
+/// Waits a moment for the users to end these recalls. If one does not, issues one heavy fence, and ends all that are
+/// left.
 pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + Clone) {
     // On one core no user goes on meanwhile.
     let mut pauses = 0..if core_count() > 1 { PAUSES } else { 0 };
@@ -121,6 +136,7 @@ pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + 
         true
     };
     if !recalls.clone().all(is_soon_over) {
+        recalls.clone().filter(|recall| !recall.is_over()).for_each(|recall| recall.interruption().note());
         heavy_fence(recalls.clone().map(Recalled::side));
         recalls.for_each(Recalled::end);
     }
@@ -132,10 +148,9 @@ pub(crate) fn heavy_fence<'a>(sides: impl IntoIterator<Item = &'a LightSide>) {
     // comes after them. The system call keeps that order, but the language does not know it. Besides, these pair with
     // the real fences of a light side that has found that it is recalled, or not reserved yet (`fence_pushes`).
     fence(SeqCst);
-    for side in sides {
-        side.was_interrupted.store(true, Relaxed);
+    for _side in sides {
         #[cfg(executors_loom)]
-        side.steps.fetch_add(1, AcqRel);
+        _side.steps.fetch_add(1, AcqRel);
     }
     if !system::pass_barriers() {
         // Each recall would take that long.
@@ -213,6 +228,12 @@ pub(crate) fn is_ready() -> bool {
         }
         _ => false,
     }
+}
+
+/// The same for a thread that was told so before: without a system call, and so without a look whether it has got a
+/// filter since.
+pub(crate) fn is_still_ready() -> bool {
+    matches!(Readiness::get(), Readiness::Ready)
 }
 
 /// No caller has to wait: a separate thread sleeps in the one system call, and ends.
@@ -395,6 +416,7 @@ mod tests {
     #[derive(Default)]
     struct Counted {
         side: LightSide,
+        interruption: Interruption,
         looks: Cell<u32>,
         is_over_after: u32,
         ended: Cell<u32>,
@@ -403,6 +425,10 @@ mod tests {
     impl Recalled for Counted {
         fn side(&self) -> &LightSide {
             &self.side
+        }
+
+        fn interruption(&self) -> &Interruption {
+            &self.interruption
         }
 
         fn is_over(&self) -> bool {
@@ -415,11 +441,11 @@ mod tests {
         }
     }
 
-    /// How often each of two recalls was ended, and whether it counts as an interruption.
+    /// How often each of two recalls was ended, and whether its user was late.
     fn ended(looks: [u32; 2]) -> [(u32, bool); 2] {
         let recalls = looks.map(|is_over_after| Counted { is_over_after, ..Counted::default() });
         end_recalls(recalls.iter().map(|recall| recall as &dyn Recalled));
-        recalls.map(|recall| (recall.ended.get(), recall.side.take_interruption()))
+        recalls.map(|recall| (recall.ended.get(), recall.interruption.take()))
     }
 
     #[test]
@@ -428,10 +454,15 @@ mod tests {
             return;
         }
         let patience = if core_count() > 1 { PAUSES } else { 0 };
-        assert_eq!(ended([0, 0]), [(0, false); 2]);
-        assert_eq!(ended([0, patience]), [(0, false); 2]);
-        for late in [[u32::MAX, 0], [0, u32::MAX], [u32::MAX; 2]] {
-            assert_eq!(ended(late), [(1, true); 2]);
+        let [in_time, ended_in_time, late] = [(0, false), (1, false), (1, true)];
+        assert_eq!(ended([0, 0]), [in_time; 2]);
+        assert_eq!(ended([0, patience]), [in_time; 2]);
+        assert_eq!(ended([u32::MAX, 0]), [late, ended_in_time]);
+        assert_eq!(ended([0, u32::MAX]), [ended_in_time, late]);
+        assert_eq!(ended([u32::MAX; 2]), [late; 2]);
+        if patience > 0 {
+            assert_eq!(ended([patience / 2; 2]), [in_time; 2]);
+            assert_eq!(ended([patience, 2]), [ended_in_time, late], "they share it");
         }
     }
 

@@ -18,8 +18,8 @@
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It checks whether the thread
 //!   is inside. If not, it exchanges *recalled* for *nobody*. If so, it does no more. (A thread that is inside another
 //!   lock counts as inside, too: then the lock stays recalled until that thread, or the next recaller, ends this.)
-//! - Between R1 and R2 a recaller waits [for a moment](crate::asymmetric_fence#recalls) for the thread to take the
-//!   lock: one that has jobs to put in does so soon.
+//! - After R1 a recaller [waits a moment](crate::asymmetric_fence#recalls) for the thread to take the lock, and leaves
+//!   out R2 and R3 if it does: a thread that has jobs to put in does so soon.
 //!
 //! *One at a time.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored, or that the thread has
 //! left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other thread enters
@@ -39,7 +39,7 @@ mod model;
 
 use super::presence::Presence;
 use crate::{
-    asymmetric_fence::{LightSide, Recalled},
+    asymmetric_fence::{Interruption, LightSide, Recalled},
     sync::atomic::{
         AtomicPtr, AtomicU32, AtomicU64,
         Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
@@ -58,6 +58,7 @@ pub(super) struct BiasedLock {
     presence: AtomicPtr<Presence>,
     /// How often it has been reserved.
     times: AtomicU32,
+    interruption: Interruption,
 }
 
 /// The lower half has the number of the thread for which the lock is reserved, and one more bit if it is recalled: so
@@ -119,6 +120,7 @@ impl BiasedLock {
             holder: AtomicU64::new(Holder::NOBODY.0),
             presence: AtomicPtr::new(ptr::null_mut()),
             times: AtomicU32::new(0),
+            interruption: Interruption::default(),
         }
     }
 
@@ -217,10 +219,16 @@ impl BiasedLock {
     pub(super) fn leave_reserved(&self, thread: &'static Presence) {
         let times = self.times.load(Relaxed).wrapping_add(1);
         self.times.store(times, Relaxed);
+        let _former = self.take_interruption();
         self.presence.store(ptr::from_ref(thread).cast_mut(), Relaxed);
         self.holder.store(Holder::reserved(thread, times).0, Release);
         // Pairs with the fence of a thread that finds it not reserved: see `fence_after`.
         fence(SeqCst);
+    }
+
+    /// Whether a heavy fence was issued because the thread for which the lock was reserved was late to take it.
+    pub(super) fn take_interruption(&self) -> bool {
+        self.interruption.take()
     }
 
     /// Acts as a fence between what the calling `thread` has done inside and what it reads next, with respect to all
@@ -285,6 +293,10 @@ pub(crate) struct RecalledLock<'a> {
 impl Recalled for RecalledLock<'_> {
     fn side(&self) -> &LightSide {
         &self.presence.side
+    }
+
+    fn interruption(&self) -> &Interruption {
+        &self.lock.interruption
     }
 
     fn is_over(&self) -> bool {

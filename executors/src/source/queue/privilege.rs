@@ -2,13 +2,12 @@
 //!
 //! While it has, it issues no locked instruction for a job there. But a thread that needs that part, or falls asleep
 //! meanwhile, recalls the privilege. Mostly the user [gives it back](crate::asymmetric_fence#recalls) at once, which
-//! costs both as much as some ten jobs of no work. If the user does not get there, because its job takes long or
-//! because it has no core, that takes a heavy fence, which costs both as much as a thousand. So the privilege pays for
-//! a thread that puts in, or takes, some jobs in between; and how many it has to bring for it, its price, follows from
-//! the fences that were issued because of it.
+//! costs each of the two about as much as ten jobs of no work. If the user does not get there, a heavy fence is needed,
+//! which costs the recaller as much as a thousand jobs or more, and the user several hundred. The number of jobs that
+//! earn the privilege, its *price*, follows from the fences issued because of it.
 
 use crate::{
-    asymmetric_fence::{self, LightSide},
+    asymmetric_fence::{self, Interruption},
     placement::core_count,
 };
 use std::cell::Cell;
@@ -24,15 +23,15 @@ pub(crate) const LEAST_FOR_SUBMITTERS: usize = if cfg!(executors_privileged) { 1
 /// one of them may be taken for the only one: which costs it, or the others, a move to another lane.
 pub(super) const INTERVAL: usize = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
-/// The highest price of a privilege. To take one away costs the thread that does it as much time as some thousand jobs
-/// of no work, and each core as much as some hundred: so where privileges are always taken too early, that takes a
-/// hundredth of the time, even if there is a thread on each core from which they are taken.
+/// The highest price of a privilege. A heavy fence costs the thread that issues it more than a thousand jobs of no
+/// work, and each other core several hundred. So where no privilege pays for its fence, fences take about a hundredth
+/// of the time, even with such a thread on each core.
 pub(crate) fn most() -> usize {
     if cfg!(executors_privileged) { 1 } else { core_count() << 16 }
 }
 
-/// What the privilege has spared is worth a heavy fence from this many jobs on: that takes about as much of all cores,
-/// each of which it may interrupt.
+/// From this many jobs on, a privilege has spared as much as a heavy fence takes of all cores, each of which it may
+/// interrupt.
 fn worth() -> usize {
     if cfg!(executors_privileged) { 1 } else { core_count() << 10 }
 }
@@ -41,19 +40,21 @@ fn worth() -> usize {
 /// far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Privilege {
-    /// The count when the privilege was given, or lost, or another thread came.
+    /// Jobs are counted from here on, towards the next privilege or as those of this one.
     since: usize,
     price: usize,
     least: usize,
-    /// Jobs of privileged threads since the price was last lowered.
+    /// Jobs of privileged threads that are yet to pay for a fence, or to lower the price.
     privileged: usize,
     is_held: bool,
+    /// Whether it was earned before, and given back.
+    is_kept: bool,
 }
 
 impl Privilege {
     /// Not given yet; the price begins at `least`, and never falls below.
     pub(super) const fn new(least: usize) -> Self {
-        Privilege { since: 0, price: least, least, privileged: 0, is_held: false }
+        Privilege { since: 0, price: least, least, privileged: 0, is_held: false, is_kept: false }
     }
 
     /// Whether it was given, and no loss has been noted since.
@@ -61,54 +62,72 @@ impl Privilege {
         self.is_held
     }
 
-    /// Whether the thread that has brought this count about has earned it.
-    pub(super) fn is_earned(&self, jobs: usize) -> bool {
+    /// Whether to give it to the thread that has brought this count about; [`grant`](Self::grant) is to be called once
+    /// that thread has the privilege.
+    pub(super) fn check_due(&mut self, jobs: usize) -> bool {
+        if !self.is_earned(jobs) {
+            return false;
+        }
+        let is_ready = asymmetric_fence::is_ready();
+        if !is_ready {
+            self.postpone(jobs);
+        }
+        is_ready
+    }
+
+    fn is_earned(&self, jobs: usize) -> bool {
         !self.is_held && jobs.wrapping_sub(self.since) >= self.price
     }
 
-    /// It cannot be given now.
-    pub(super) fn postpone(&mut self, jobs: usize) {
-        self.since = jobs;
+    /// Heavy fences are not ready, which is not to be asked with each job.
+    fn postpone(&mut self, jobs: usize) {
+        (self.since, self.is_kept) = (jobs, false);
     }
 
-    /// It is not to be given here.
+    /// It is due, but not to be given here: this raises the price.
     pub(super) fn refuse(&mut self, jobs: usize) {
         self.raise();
-        self.postpone(jobs);
+        self.since = jobs;
     }
 
     pub(super) fn grant(&mut self, jobs: usize) {
         (self.since, self.is_held) = (jobs, true);
     }
 
-    /// The thread that has had it finds out that it has lost it, and whether a heavy fence was issued for that. Each is
-    /// to be paid for by privileged jobs, or it raises the price; the price falls for such jobs alone, because
-    /// otherwise a thread that is late for every other recall would pay the least.
-    pub(super) fn lose(&mut self, jobs: usize, was_interrupted: bool) {
+    /// The thread finds that it has lost the privilege, after this many `privileged` jobs. `was_interrupted` says
+    /// whether that took a heavy fence: if privileged jobs do not pay for the fence, the price doubles. Only such jobs
+    /// lower it: if each return in time did, a thread that is late for every other recall would pay least.
+    pub(super) fn lose(&mut self, jobs: usize, privileged: usize, was_interrupted: bool) {
         debug_assert!(self.is_held);
-        self.privileged = self.privileged.saturating_add(jobs.wrapping_sub(self.since));
+        self.privileged = self.privileged.saturating_add(privileged);
         if self.privileged >= worth() {
             self.privileged = 0;
             self.price = (self.price / 2).max(self.least);
         } else if was_interrupted {
+            self.privileged = 0;
             self.raise();
         }
-        (self.since, self.is_held) = (jobs, false);
+        (self.since, self.is_held, self.is_kept) = (jobs, false, false);
+    }
+
+    /// How many jobs there were since it was given.
+    pub(super) fn count(&self, jobs: usize) -> usize {
+        jobs.wrapping_sub(self.since)
     }
 
     fn raise(&mut self) {
         self.price = (self.price * 2).min(most());
     }
 
-    /// The thread gets it again as soon as that is asked.
-    fn keep_earnings(&mut self, jobs: usize) {
-        self.since = jobs.wrapping_sub(self.price);
+    /// The thread will get it again at the next check.
+    fn keep(&mut self, jobs: usize) {
+        (self.since, self.is_kept) = (jobs.wrapping_sub(self.price), true);
     }
 
     /// Another thread comes, so that none has the privilege. It is not known how it was lost.
     pub(super) fn begin_anew(&mut self, jobs: usize) {
         if self.is_held {
-            self.lose(jobs, true);
+            self.lose(jobs, self.count(jobs), true);
         }
         self.since = jobs;
     }
@@ -132,39 +151,37 @@ impl Earnings {
 
     /// Whether the worker is to have the privilege now; [`grant`](Self::grant) is to be called once it has.
     pub(super) fn check_due(&self) -> bool {
-        if !self.change(|privilege, jobs| privilege.is_earned(jobs)) {
+        let privilege = self.privilege.get();
+        if !privilege.is_earned(self.counted.get()) {
             return false;
         }
-        // Nothing is copied meanwhile: this may start a thread, and the allocator may come here again.
+        if privilege.is_kept {
+            return asymmetric_fence::is_still_ready();
+        }
+        // Nothing is changed by what was read before this: it may start a thread, and the allocator may come here
+        // again.
         let is_ready = asymmetric_fence::is_ready();
         if !is_ready {
-            // So that it is not asked with each job.
             self.change(Privilege::postpone);
         }
         is_ready && !self.is_held()
     }
 
-    /// The worker has the privilege. What has happened on its side of an asymmetric fence before does not count.
-    pub(super) fn grant(&self, side: &LightSide) {
-        let _before = side.take_interruption();
+    pub(super) fn grant(&self) {
         self.change(Privilege::grant);
     }
 
-    /// The worker has lost the privilege, if it has not noticed that before.
-    pub(super) fn lose(&self, side: &LightSide) {
-        if self.is_held() {
-            self.change(|privilege, jobs| privilege.lose(jobs, side.take_interruption()));
+    /// The worker has no privilege any more, and notes that if it had one until now, and this many `privileged` jobs.
+    /// If it was not `asked` for it, it need not earn it again.
+    pub(super) fn lose(&self, privileged: usize, asked: bool, interruption: &Interruption) {
+        if !self.is_held() {
+            return;
         }
-    }
-
-    /// The worker has given the privilege back before anybody asked for it, unless somebody did in vain. So it need not
-    /// earn it once more.
-    pub(super) fn give_back(&self, side: &LightSide) {
-        let was_interrupted = side.take_interruption();
+        let was_interrupted = interruption.take();
         self.change(|privilege, jobs| {
-            privilege.lose(jobs, was_interrupted);
-            if !was_interrupted {
-                privilege.keep_earnings(jobs);
+            privilege.lose(jobs, privileged, was_interrupted);
+            if !asked && !was_interrupted {
+                privilege.keep(jobs);
             }
         });
     }
@@ -214,7 +231,7 @@ mod tests {
         fn loses(&mut self, jobs: usize, was_interrupted: bool) {
             self.jobs += jobs;
             assert!(!self.privilege.is_earned(self.jobs), "it has the privilege");
-            self.privilege.lose(self.jobs, was_interrupted);
+            self.privilege.lose(self.jobs, jobs, was_interrupted);
         }
     }
 
@@ -224,7 +241,6 @@ mod tests {
         let mut price = LEAST;
         for _ in 0..20 {
             assert_eq!(thread.earns(), price);
-            thread.privilege.privileged = 0;
             thread.loses(worth() - 1, true);
             price = (2 * price).min(most());
         }
@@ -256,18 +272,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_need_not_be_earned_again() {
+    fn only_what_is_given_back_unasked_and_in_time_need_not_be_earned_again() {
         if !asymmetric_fence::is_ready_for_test() {
             return;
         }
-        let (earnings, side) = (Earnings::new(), LightSide::default());
-        earnings.add(LEAST_FOR_WORKERS);
-        assert!(earnings.check_due());
-        earnings.grant(&side);
-        earnings.give_back(&side);
-        assert!(earnings.check_due());
-        earnings.grant(&side);
-        earnings.lose(&side);
-        assert!(!earnings.check_due() || LEAST_FOR_WORKERS == 1, "it was asked for");
+        for [asked, is_late] in [[false, false], [false, true], [true, false], [true, true]] {
+            let (earnings, interruption) = (Earnings::new(), Interruption::default());
+            earnings.add(LEAST_FOR_WORKERS);
+            assert!(earnings.check_due());
+            earnings.grant();
+            assert!(!earnings.check_due());
+            if is_late {
+                interruption.note();
+            }
+            earnings.lose(0, asked, &interruption);
+            assert!(!earnings.is_held() && !interruption.take());
+            assert_eq!(earnings.check_due(), !asked && !is_late);
+            earnings.add(LEAST_FOR_WORKERS);
+            assert_eq!(earnings.check_due(), !is_late || LEAST_FOR_WORKERS == most(), "the price of a fence");
+        }
     }
 }

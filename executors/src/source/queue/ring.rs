@@ -48,15 +48,15 @@
 //! - **R1** Another thread exchanges *reserved* for *recalled* in the head. **R2** Heavy fence. **R3** It loads
 //!   `taken`, and exchanges *recalled* for *open*, with that as `next`. If this fails, another thread has opened the
 //!   ring.
-//! - An owner that sees *recalled*, at O3 or when it puts in a job, opens the ring itself; and so does one that runs
-//!   out of jobs, recalled or not. Between R1 and R2 a recaller waits for that [for a
-//!   moment](asymmetric_fence#recalls).
+//! - An owner that sees *recalled* opens the ring itself: when it takes a job, when it puts one in, or when it looks
+//!   outside. One that runs out of jobs does so unasked. After R1 a recaller [waits a moment](asymmetric_fence#recalls)
+//!   for that, and leaves out R2 and R3 if it happens.
 //!
 //! What makes that safe:
 //!
-//! - *No other thread takes a job that the owner has.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1
-//!   has stored.
-//!   If it was the owner that opened the ring since, it has done so with `next` after what it has taken.
+//! - *No other thread takes a job that the owner has.* If O3 sees *reserved*, and R2 is issued, that comes after
+//!   O2, and R3 sees what O1 has stored.
+//!   If the owner opened the ring itself, `next` is behind all that it has taken.
 //! - *If O3 sees something else, both agree on whose the job is.* R3 may or may not have seen the store of O1. If the
 //!   ring is still *recalled*, the owner opens it with `next` after its job, so that R3 fails. If it is open, `next`
 //!   was after the job or at the job when it was opened, and one bit of the head tells which: where `next` was, modulo
@@ -64,8 +64,8 @@
 //!   that is left.
 //! - *R3 cannot end another recall of the ring*, for which it has issued no fence: the head that it expects says how
 //!   often the ring has been reserved. (That count has 61 bits, and does not wrap around.)
-//! - *Several threads may recall it.* One that finds it recalled goes on with an R2 of its own, after that: the fence
-//!   of the other one may be yet to come.
+//! - *Several threads may recall it.* One that finds it recalled waits likewise, and then issues an R2 of its own: the
+//!   fence of the other one may be yet to come.
 //! - *A slot is read before it is written again.* The owner reserves the ring when no thief is at it, having loaded the
 //!   head (Acquire) after the last one left.
 //! - *A thread that sees that a job is gone sees what was pushed before that*, as in an open ring: `taken` is stored
@@ -92,7 +92,7 @@ pub(crate) use stealer::Stealer;
 use super::{Busy, Span};
 use crate::{
     apart::Apart,
-    asymmetric_fence::{self, LightSide, Recalled},
+    asymmetric_fence::{self, Interruption, LightSide, Recalled},
     containment::discard,
     sync::{
         Arc,
@@ -121,7 +121,7 @@ struct Ring<T> {
     owners: Apart<Owners<T>>,
 }
 
-/// What only the owner writes.
+/// What only the owner writes; but with a heavy fence another thread notes an interruption.
 struct Owners<T> {
     tail: AtomicU32,
     /// Takes the place of `next` while the ring is reserved.
@@ -129,6 +129,7 @@ struct Owners<T> {
     /// Null until there is a first job.
     buffer: AtomicPtr<Buffer<T>>,
     side: LightSide,
+    interruption: Interruption,
 }
 
 // SAFETY: values move from thread to thread through the ring, and are never shared. The module says which thread may
@@ -146,6 +147,7 @@ pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
             taken: AtomicU32::new(FIRST_COUNT),
             buffer: AtomicPtr::new(ptr::null_mut()),
             side: LightSide::default(),
+            interruption: Interruption::default(),
         }),
     });
     (Owner::new(Arc::clone(&ring)), Stealer::new(ring))
@@ -251,6 +253,10 @@ pub(crate) struct RecalledRing<'a, T> {
 impl<T> Recalled for RecalledRing<'_, T> {
     fn side(&self) -> &LightSide {
         &self.ring.owners.side
+    }
+
+    fn interruption(&self) -> &Interruption {
+        &self.ring.owners.interruption
     }
 
     fn is_over(&self) -> bool {

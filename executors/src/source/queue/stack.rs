@@ -34,9 +34,9 @@
 //!   the owner's.
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
 //!   *open*.
-//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2; and one that runs out of jobs
-//!   opens the stack, recalled or not. Between R1 and R2 a recaller waits for that [for a
-//!   moment](crate::asymmetric_fence#recalls).
+//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. One that runs out of jobs
+//!   opens the stack unasked. After R1 a recaller [waits a moment](crate::asymmetric_fence#recalls) for that, and
+//!   leaves out R2 and R3 if it happens.
 //!
 //! What makes that safe:
 //!
@@ -44,7 +44,8 @@
 //!   after R3, sees what P1 has stored. If it was the owner that opened the stack, S1 has acquired all that it had
 //!   stored.
 //! - *R3 cannot end another recall of the stack*, for which it has issued no fence: the head that it expects says how
-//!   often the stack has been reserved. And a thread that finds it recalled by another goes on with an R2 of its own.
+//!   often the stack has been reserved. And a thread that finds it recalled by another waits likewise, and then issues
+//!   an R2 of its own.
 //!
 //! The owner's pushes share that fence, see [`fence_pushes`](Owner::fence_pushes).
 
@@ -59,7 +60,7 @@ pub(crate) use thief::Thief;
 
 use crate::{
     apart::Apart,
-    asymmetric_fence::{LightSide, Recalled},
+    asymmetric_fence::{Interruption, LightSide, Recalled},
     sync::{
         Arc,
         atomic::{
@@ -84,17 +85,22 @@ struct Stack<T> {
     slots: [AtomicPtr<T>; CAPACITY],
 }
 
-/// What only the owner writes.
+/// What only the owner writes; but with a heavy fence another thread notes an interruption.
 struct Owners {
     bottom: AtomicU32,
     side: LightSide,
+    interruption: Interruption,
 }
 
 /// A new stack.
 pub(crate) fn stack<T>() -> (Owner<T>, Thief<T>) {
     let stack = Arc::new(Stack {
         head: Apart::new(AtomicU64::new(Head::open_at(FIRST_COUNT).word())),
-        owners: Apart::new(Owners { bottom: AtomicU32::new(FIRST_COUNT), side: LightSide::default() }),
+        owners: Apart::new(Owners {
+            bottom: AtomicU32::new(FIRST_COUNT),
+            side: LightSide::default(),
+            interruption: Interruption::default(),
+        }),
         slots: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
     });
     (Owner::new(Arc::clone(&stack)), Thief::new(stack))
@@ -127,6 +133,10 @@ pub(crate) struct RecalledStack<'a, T> {
 impl<T> Recalled for RecalledStack<'_, T> {
     fn side(&self) -> &LightSide {
         &self.stack.owners.side
+    }
+
+    fn interruption(&self) -> &Interruption {
+        &self.stack.owners.interruption
     }
 
     fn is_over(&self) -> bool {

@@ -5,7 +5,6 @@ use super::{
     cursor::{Cursor, End},
 };
 use crate::{
-    asymmetric_fence,
     job::IntoJob,
     source::queue::{
         biased_lock::{BiasedLock, Entry},
@@ -80,23 +79,16 @@ impl<'a> Back<'a> {
     /// was the one that did so each time that this was asked.
     pub(in crate::source::queue) fn check_privilege_due(&mut self, thread: u32) -> bool {
         debug_assert!(!self.is_privileged(), "it would not have locked it");
+        let was_interrupted = self.lane.back.lock.take_interruption();
         self.with_cursor(|cursor| {
             if mem::replace(&mut cursor.giver, thread) != thread {
                 cursor.privilege.begin_anew(cursor.passed);
             }
             if cursor.privilege.is_held() {
-                let was_interrupted = Presence::of_this_thread().is_none_or(|thread| thread.side.take_interruption());
-                cursor.privilege.lose(cursor.passed, was_interrupted);
+                let privileged = cursor.privilege.count(cursor.passed);
+                cursor.privilege.lose(cursor.passed, privileged, was_interrupted);
             }
-            if !cursor.privilege.is_earned(cursor.passed) {
-                return false;
-            }
-            let is_ready = asymmetric_fence::is_ready();
-            if !is_ready {
-                // So that this is not asked with each job.
-                cursor.privilege.postpone(cursor.passed);
-            }
-            is_ready
+            cursor.privilege.check_due(cursor.passed)
         })
     }
 
@@ -118,7 +110,6 @@ impl<'a> Back<'a> {
     pub(in crate::source::queue) fn reserve(mut self) {
         debug_assert!(!self.is_privileged());
         let Some(thread) = Presence::make() else { return };
-        let _before = thread.side.take_interruption();
         self.with_cursor(|cursor| cursor.privilege.grant(cursor.passed));
         self.lane.back.lock.leave_reserved(thread);
         mem::forget(self);

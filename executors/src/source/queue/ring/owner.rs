@@ -29,6 +29,8 @@ pub(crate) struct Owner<T> {
     times: Cell<u64>,
     /// The jobs that it has taken, as far as they are [counted](Self::earn), and the privilege for that.
     earnings: Earnings,
+    /// What `taken` was when the ring was reserved.
+    reserved_at: Cell<u32>,
 }
 
 // SAFETY: as for the ring; the slots belong to the ring, which the owner keeps alive.
@@ -37,7 +39,15 @@ unsafe impl<T: Send> Send for Owner<T> {}
 impl<T> Owner<T> {
     pub(super) fn new(ring: Arc<Ring<T>>) -> Self {
         let (slots, [tail, limit]) = (Cell::new(Slots::NONE), [FIRST_COUNT; 2].map(Cell::new));
-        Owner { ring, slots, tail, limit, times: Cell::default(), earnings: Earnings::new() }
+        Owner {
+            ring,
+            slots,
+            tail,
+            limit,
+            times: Cell::default(),
+            earnings: Earnings::new(),
+            reserved_at: Cell::new(FIRST_COUNT),
+        }
     }
 
     /// A place at the end, if the owner knows of one; [`make_room`](Self::make_room) may find others. It must be filled
@@ -175,19 +185,21 @@ impl<T> Owner<T> {
     pub(crate) fn earn(&self, jobs: usize) {
         self.earnings.add(jobs);
         if !self.is_reserved() {
-            self.open();
-            self.earnings.lose(&self.ring.owners.side);
+            self.give_back();
         }
         if self.earnings.check_due() {
             self.reserve();
         }
     }
 
-    /// Gives the privilege back, if the owner has it, so that no other thread has to take it away.
+    /// Gives the privilege back, if the owner has it, so that no other thread has to take it away; and notes if it was
+    /// lost before.
     pub(crate) fn give_back(&self) {
         if self.earnings.is_held() {
+            let asked = !self.is_reserved();
             self.open();
-            self.earnings.give_back(&self.ring.owners.side);
+            let privileged = self.taken().wrapping_sub(self.reserved_at.get()) as usize;
+            self.earnings.lose(privileged, asked, &self.ring.owners.interruption);
         }
     }
 
@@ -217,11 +229,13 @@ impl<T> Owner<T> {
         // Release, like all stores of `taken`: see the ring.
         self.ring.owners.taken.store(head.next(), Release);
         self.times.update(|before| before.wrapping_add(1));
+        let _former = self.ring.owners.interruption.take();
         let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
         // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);
         if is_reserved {
-            self.earnings.grant(&self.ring.owners.side);
+            self.reserved_at.set(head.next());
+            self.earnings.grant();
         }
         is_reserved
     }
@@ -248,7 +262,7 @@ impl<T> Owner<T> {
         let head = self.ring.head(Relaxed);
         if !head.is_reserved() {
             if !head.is_open() {
-                // An owner that only puts in jobs does so nowhere else.
+                // An owner that only puts in jobs sees the recall nowhere else.
                 self.open();
             }
             fence(SeqCst);

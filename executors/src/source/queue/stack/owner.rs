@@ -14,8 +14,8 @@ use crate::{
 };
 use std::{cell::Cell, ptr::NonNull};
 
-/// Pushes to a reserved stack are not counted; they are taken to have been this many.
-const BY_RETURN: usize = 1 << 6;
+/// Pushes to a reserved stack are not counted; each time that it was reserved is taken to have had this many.
+const PUSHES_PER_STINT: usize = 1 << 6;
 
 /// The owner's end of a stack. There is one, and it stays on one thread.
 pub(crate) struct Owner<T> {
@@ -123,18 +123,19 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Opens the stack, so that no other thread has to, unless the owner knows that it is open.
+    /// Opens the stack, so that no other thread has to, unless the owner has not reserved it since it last noticed that
+    /// it was open.
     pub(crate) fn give_back(&self) {
         if !self.earnings.is_held() {
             return;
         }
         let mut head = self.stack.head(Relaxed);
+        let asked = !head.is_reserved();
         // Release: a thief acquires it with the head, and so sees what was taken.
         while !head.is_open() && !self.stack.exchange(head, head.opened()) {
             head = self.stack.head(Relaxed);
         }
-        self.earnings.add(BY_RETURN);
-        self.earnings.lose(&self.stack.owners.side);
+        self.earnings.lose(PUSHES_PER_STINT, asked, &self.stack.owners.interruption);
     }
 
     #[cfg(all(test, executors_loom))]
@@ -154,9 +155,10 @@ impl<T> Owner<T> {
     pub(crate) fn reserve(&self) {
         let head = self.stack.head(Relaxed);
         debug_assert!(head.is_open());
+        let _former = self.stack.owners.interruption.take();
         if self.stack.exchange(head, head.reserved()) {
             self.top.set(head.top());
-            self.earnings.grant(&self.stack.owners.side);
+            self.earnings.grant();
         }
         // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);
