@@ -197,12 +197,17 @@ fn a_worker_that_runs_out_of_jobs_gives_its_ring_back_and_gets_it_again() {
         return;
     }
     let (source, local) = loaded(1, 0);
-    let look = || drop(source.pop_outside(&local, 64, &Meter::default()));
-    look();
-    assert!(local.ring.is_reserved());
-    assert!(source.run_next(&local) && source.search(&local, &Meter::default()).is_none());
-    assert!(!local.ring.is_reserved());
+    let looks_outside = |jobs| {
+        assert!(source.pop_outside(&local, jobs, &Meter::default()).is_none());
+        local.ring.is_reserved()
+    };
+    let runs_out_of_jobs = || {
+        assert!(source.run_next(&local) && source.search(&local, &Meter::default()).is_none());
+        !local.ring.is_reserved()
+    };
+    assert!(looks_outside(64) && runs_out_of_jobs());
     give(&source, &local, Job::new(|| ()));
-    source.pop_outside(&local, 1, &Meter::default());
-    assert!(local.ring.is_reserved(), "it need not earn it once more");
+    assert!(looks_outside(1), "it need not earn it once more");
+    local.spilled.set(true); // it may have spilled jobs, which were stolen
+    assert!(runs_out_of_jobs());
 }
