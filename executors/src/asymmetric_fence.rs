@@ -103,6 +103,7 @@ pub(crate) trait Recalled {
     /// The light side of the user.
     fn side(&self) -> &LightSide;
 
+    /// Where it is noted that the user was late to end it.
     fn interruption(&self) -> &Interruption;
 
     /// Whether the user, or another thread, has ended it since. Acquire: see [Recalls](self#recalls).
