@@ -25,8 +25,8 @@
 //! left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other thread enters
 //! before R3. And R3 cannot end another recall, for which it has issued no fence: the holder that it expects says how
 //! often the lock has been reserved (by a count of 31 bits, which would have to wrap around while the thread is
-//! suspended: two thousand million recalls). If a thread is suspended before O1, and goes on when
-//! the lock is reserved for another, what it records is read only by threads that have recalled a lock from it.
+//! suspended: two thousand million recalls). If a thread is suspended before O1, and goes on when the lock is reserved
+//! for another, what it records is read only by threads that have recalled a lock from it.
 //!
 //! *No thread waits for a suspended one*, as long as there is another lock to go to: a thread that finds a lock
 //! reserved or recalled treats it as held. A thread that ends may leave its lock reserved, until another thread recalls

@@ -54,8 +54,8 @@
 //!
 //! What makes that safe:
 //!
-//! - *No other thread takes a job that the owner has.* If O3 sees *reserved*, and R2 is issued, that comes after O2, and
-//!   R3 sees what O1 has stored. If the owner opened the ring itself, `next` is behind all that it has taken.
+//! - *No other thread takes a job that the owner has.* If O3 sees *reserved*, and R2 is issued, that comes after O2,
+//!   and R3 sees what O1 has stored. If the owner opened the ring itself, `next` is behind all that it has taken.
 //! - *If O3 sees something else, both agree on whose the job is.* R3 may or may not have seen the store of O1. If the
 //!   ring is still *recalled*, the owner opens it with `next` after its job, so that R3 fails. If it is open, `next`
 //!   was after the job or at the job when it was opened, and one bit of the head tells which: where `next` was, modulo
