@@ -21,12 +21,13 @@
 //! - After R1 a recaller [waits a moment](crate::asymmetric_fence#recalls) for the thread to take the lock, and leaves
 //!   out R2 and R3 if it does: a thread that has jobs to put in does so soon.
 //!
-//! *One at a time.* If O3 sees *reserved*, R2 comes after O2, and R3 sees what O1 has stored, or that the thread has
-//! left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other thread enters
-//! before R3. And R3 cannot end another recall, for which it has issued no fence: the holder that it expects says how
-//! often the lock has been reserved (by a count of 31 bits, which would have to wrap around while the thread is
-//! suspended: two thousand million recalls). If a thread is suspended before O1, and goes on when the lock is reserved
-//! for another, what it records is read only by threads that have recalled a lock from it.
+//! *One at a time.* If O3 sees *reserved*, and R2 is issued, that comes after O2, and R3 sees what O1 has stored, or
+//! that the thread has left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other
+//! thread enters before R3, or before the thread itself has ended the recall. And R3 cannot end another recall, for
+//! which it has issued no fence: the holder that it expects says how often the lock has been reserved (by a count of 31
+//! bits, which would have to wrap around while the thread is suspended: two thousand million recalls). If a thread is
+//! suspended before O1, and goes on when the lock is reserved for another, what it records is read only by threads that
+//! have recalled a lock from it.
 //!
 //! *No thread waits for a suspended one*, as long as there is another lock to go to: a thread that finds a lock
 //! reserved or recalled treats it as held. A thread that ends may leave its lock reserved, until another thread recalls
