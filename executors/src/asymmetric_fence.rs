@@ -12,34 +12,16 @@
 //! A heavy fence takes the thread that issues it 9 to 18 us on two cores of a virtual machine, and costs the other
 //! running thread 3 to 13; it takes 0.1 to 0.3 us if no other thread of the process runs.
 //!
-//! # Recalls
-//!
-//! A thread, the *user*, has a part of a queue to itself until another thread *recalls* it. The recaller says so in the
-//! word that the user checks after each light fence, issues a heavy fence, and ends the recall by another exchange of
-//! that word. A user that goes on with its jobs sees the recall at the next one, and may end it itself by an exchange:
-//! it *gives back* what it had, at the cost of one round trip of a cache line for each of the two. So [`end_recalls`]
-//! first waits a moment for that. A heavy fence is needed only if the user does not get there, because its job takes
-//! long or because it has no core.
-//!
-//! *Why none is needed then.* The recaller sees by an Acquire load that the word has changed. There are three cases:
-//!
-//! - The user ended the recall: the recaller sees all that the user did before that. What the user does later sees what
-//!   the recaller wrote before the recall, because its exchange reads the recaller's. If another thread had made the
-//!   recall, the recaller found it made after a fence of its own, and that fence comes before the one after the user's
-//!   next push.
-//! - Another recaller ended it, after a heavy fence: the word passes on what that one saw, and the user, who sees the
-//!   change, has used real fences since.
-//! - The user has reserved the part again meanwhile: it does so by an exchange, or by a Release store once it has the
-//!   lock, which pass on the same; and the fence that follows comes after the fence of each thread that saw the word as
-//!   it was before.
+//! # When the system refuses
 //!
 //! The system may later refuse what it has promised: a process that was restored from a checkpoint is not registered
 //! for barriers any more, and the calling thread may have got a filter of system calls. In the first case the heavy
 //! side registers again. Where that does not help, it waits for some time instead (`GRACE`): then it relies not on an
 //! order of the memory model, but on how long a processor can keep a store to itself. And from then on no thread is
-//! told that heavy fences are ready: what threads still have to themselves is recalled once more, and not given again.
-//! Nothing else depends on this answer: whoever recalls something asks whether it is reserved, and not whether fences
-//! are ready; and a thread that got the old answer just before only gives one more privilege, whose recall waits, too.
+//! told that heavy fences are ready: what threads still have to themselves is [recalled](crate::recall) once more, and
+//! not given again. Nothing else depends on this answer: whoever recalls something asks whether it is reserved, and not
+//! whether fences are ready; and a thread that got the old answer just before only gives one more privilege, whose
+//! recall waits, too.
 //!
 //! The technique is that of Dice, Huang and Yang ("Asymmetric Dekker synchronization", 2001) and of the library liburcu
 //! (Desnoyers), for which the system call was made.
@@ -48,13 +30,11 @@
 use crate::sync::atomic::{AtomicUsize, Ordering::AcqRel};
 use crate::{
     daemon,
-    placement::core_count,
     seccomp::is_filtered,
     sync::atomic::{Ordering::SeqCst, fence},
 };
 use std::{
-    hint,
-    sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed, compiler_fence},
+    sync::atomic::{AtomicU8, Ordering::Relaxed, compiler_fence},
     thread,
     time::Duration,
 };
@@ -79,67 +59,6 @@ impl LightSide {
         #[cfg(executors_loom)]
         self.steps.fetch_add(1, AcqRel);
         compiler_fence(SeqCst);
-    }
-}
-
-/// Whether a heavy fence was issued because the user of something was late to give it back. Relaxed, and none of
-/// loom's: what it tells is a matter of speed.
-#[derive(Debug, Default)]
-pub(crate) struct Interruption(AtomicBool);
-
-impl Interruption {
-    pub(crate) fn note(&self) {
-        self.0.store(true, Relaxed);
-    }
-
-    /// Whether there was one since this was last asked.
-    pub(crate) fn take(&self) -> bool {
-        self.0.swap(false, Relaxed)
-    }
-}
-
-/// Something that its user has had to itself, until another thread recalled it.
-pub(crate) trait Recalled {
-    /// The light side of the user.
-    fn side(&self) -> &LightSide;
-
-    /// Where it is noted that the user was late to end it.
-    fn interruption(&self) -> &Interruption;
-
-    /// Whether the user, or another thread, has ended it since. Acquire: see [Recalls](self#recalls).
-    fn is_over(&self) -> bool;
-
-    /// To be called after a heavy fence.
-    fn end(&self);
-}
-
-/// How long to wait for users, who may end recalls themselves, in pauses of the processor: about 1 to 3 us, much less
-/// than a heavy fence takes. All recalls of one call share it.
-const PAUSES: u32 = if cfg!(executors_loom) { 0 } else { 64 };
-
-/// Ends one recall: see [`end_recalls`].
-pub(crate) fn end_recall(recall: &impl Recalled) {
-    end_recalls([recall as &dyn Recalled].into_iter());
-}
-
-/// Waits a moment for the users to end these recalls. If one does not, issues one heavy fence, and ends all that are
-/// left.
-pub(crate) fn end_recalls<'a>(recalls: impl Iterator<Item = &'a dyn Recalled> + Clone) {
-    // On one core no user goes on meanwhile.
-    let mut pauses = 0..if core_count() > 1 { PAUSES } else { 0 };
-    let is_soon_over = |recall: &dyn Recalled| {
-        while !recall.is_over() {
-            if pauses.next().is_none() {
-                return false;
-            }
-            hint::spin_loop();
-        }
-        true
-    };
-    if !recalls.clone().all(is_soon_over) {
-        recalls.clone().filter(|recall| !recall.is_over()).for_each(|recall| recall.interruption().note());
-        heavy_fence(recalls.clone().map(Recalled::side));
-        recalls.for_each(Recalled::end);
     }
 }
 
@@ -325,7 +244,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     use crate::containment::tests::assert_return;
     use std::{
-        cell::Cell,
+        hint,
         sync::atomic::{
             AtomicUsize,
             Ordering::{Acquire, Release},
@@ -411,60 +330,6 @@ mod tests {
             refused.join().expect("no panic");
             assert!(!is_ready());
         });
-    }
-
-    /// Is over after some looks.
-    #[derive(Default)]
-    struct Counted {
-        side: LightSide,
-        interruption: Interruption,
-        looks: Cell<u32>,
-        is_over_after: u32,
-        ended: Cell<u32>,
-    }
-
-    impl Recalled for Counted {
-        fn side(&self) -> &LightSide {
-            &self.side
-        }
-
-        fn interruption(&self) -> &Interruption {
-            &self.interruption
-        }
-
-        fn is_over(&self) -> bool {
-            self.looks.update(|looks| looks + 1);
-            self.looks.get() > self.is_over_after
-        }
-
-        fn end(&self) {
-            self.ended.update(|times| times + 1);
-        }
-    }
-
-    /// How often each of two recalls was ended, and whether its user was late.
-    fn ended(looks: [u32; 2]) -> [(u32, bool); 2] {
-        let recalls = looks.map(|is_over_after| Counted { is_over_after, ..Counted::default() });
-        end_recalls(recalls.iter().map(|recall| recall as &dyn Recalled));
-        recalls.map(|recall| (recall.ended.get(), recall.interruption.take()))
-    }
-
-    #[test]
-    fn recalls_are_ended_unless_all_are_soon_over() {
-        if !is_ready_for_test() {
-            return;
-        }
-        let patience = if core_count() > 1 { PAUSES } else { 0 };
-        let [in_time, ended_in_time, late] = [(0, false), (1, false), (1, true)];
-        assert_eq!(ended([0, 0]), [in_time; 2]);
-        assert_eq!(ended([0, patience]), [in_time; 2]);
-        assert_eq!(ended([u32::MAX, 0]), [late, ended_in_time]);
-        assert_eq!(ended([0, u32::MAX]), [ended_in_time, late]);
-        assert_eq!(ended([u32::MAX; 2]), [late; 2]);
-        if patience > 0 {
-            assert_eq!(ended([patience / 2; 2]), [in_time; 2]);
-            assert_eq!(ended([patience, 2]), [ended_in_time, late], "they share it");
-        }
     }
 
     #[test]

@@ -46,6 +46,15 @@ thread_local! {
     static HAS_SLEPT: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Spins, and touches nothing, until `time` has passed since `begin`.
+#[cfg(feature = "_crew")]
+#[inline]
+pub(crate) fn spin_for(time: Duration, begin: Instant) {
+    while begin.elapsed() < time {
+        hint::spin_loop();
+    }
+}
+
 /// Whether the calling thread has slept in a wait since this was last asked, or [forgotten](forget_sleep). What a model
 /// does must not depend on what ran before.
 pub(crate) fn take_has_slept() -> bool {

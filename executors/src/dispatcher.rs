@@ -2,8 +2,8 @@
 //!
 //! A [`Dispatcher`] has a fixed number of threads. Its jobs belong to *subpools*, of three kinds:
 //!
-//! - the **CPU subpool**, which always exists: at most as many of its jobs run at a time as a pool has threads by
-//!   default (mostly one for each core), or as [`cpu_limit`](Builder::cpu_limit) says;
+//! - the **CPU subpool**, which always exists: at most as many of its jobs run at a time as
+//!   [`cpu_limit`](Builder::cpu_limit) says, by default one for each core;
 //! - **subpools with a limit** ([`subpool`](Builder::subpool)), for jobs that wait for something: files, sockets, a
 //!   server that takes a limited number of calls;
 //! - **bound subpools** ([`bound_subpool`](Builder::bound_subpool)), whose jobs all run on one thread, in order (with
@@ -68,7 +68,7 @@ mod priority;
 mod recipe;
 mod subpool;
 
-pub use error::{LimitError, PriorityError, UnknownSubpool};
+pub use error::{LimitError, PriorityError, UnknownSubpoolError};
 pub use priority::Priority;
 pub use subpool::{Subpool, SubpoolStatus};
 
@@ -191,7 +191,7 @@ impl Dispatcher {
     ///
     /// # Errors
     ///
-    /// [`UnknownSubpool`] if there is none.
+    /// [`UnknownSubpoolError`] if there is none.
     ///
     /// # Examples
     ///
@@ -204,11 +204,11 @@ impl Dispatcher {
     /// assert!(error.to_string().contains(r#"no subpool "dsik": it was built with ["cpu", "disk"]"#));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn subpool(&self, name: &str) -> Result<Subpool, UnknownSubpool> {
+    pub fn subpool(&self, name: &str) -> Result<Subpool, UnknownSubpoolError> {
         let names = self.handle.source().names();
         match names.iter().position(|known| known == name) {
             Some(subpool) => Ok(self.handle_to(subpool)),
-            None => Err(UnknownSubpool::new(name, names)),
+            None => Err(UnknownSubpoolError::new(name, names)),
         }
     }
 

@@ -15,9 +15,9 @@
 //! further jobs wait.
 //!
 //! The idea is from rusty_pool. What is called `evaluate` there is [`submit`](crate::Pool::submit) here, its `complete`
-//! is [`complete`](ThreadPool::complete), and its `spawn_await` is [`spawn`](crate::FuturesExecutor::spawn), as is its
-//! `spawn` if the handle is detached. `compat::rusty_pool` has the original names, with the feature
-//! `compat-rusty-pool`.
+//! is [`complete`](ThreadPool::complete), its `spawn` is [`spawn_detached`](crate::FuturesExecutor::spawn_detached),
+//! and its `spawn_await` is [`submit_future`](crate::FuturesExecutor::submit_future). `compat::rusty_pool` has the
+//! original names, with the feature `compat-rusty-pool`.
 //!
 //! Jobs submitted by one thread start in the order in which they came, as long as threads do not meet at the same lane
 //! of the queue; between threads there is no order. A worker takes up to 64 jobs from one lane before it goes on to the
@@ -164,7 +164,8 @@ impl ThreadPool {
 
     /// Runs `future` to its end on one worker, which is blocked while the future waits, as in [`blocking`].
     ///
-    /// For futures that hardly wait; [`spawn`](crate::FuturesExecutor::spawn) frees the worker while the future waits.
+    /// For futures that hardly wait; [`submit_future`](crate::FuturesExecutor::submit_future) frees the worker while
+    /// the future waits. Costs two allocations.
     ///
     /// Where [`execute`](crate::Executor::execute) would run a job before it returns (in a full pool that was built
     /// with `RunOnCaller`, or if the system refuses all threads), this call runs the future to its end: so that must

@@ -132,7 +132,8 @@ where
     }
 
     fn state(&self) -> &State {
-        // SAFETY: there is the errand, see `Step`; of the state there are only shared references.
+        // SAFETY: the errand is not freed while there is the step, whose reference it counts; of the state there are
+        // only shared references.
         unsafe { &(*self.errand.as_ptr()).state }
     }
 
@@ -160,7 +161,7 @@ where
         // Not dropped: the step lends it its own reference.
         // SAFETY: the functions of the table do what is asked of them, see there. Until this returns there is the step.
         let waker = ManuallyDrop::new(unsafe { Waker::new(self.errand.as_ptr().cast_const().cast(), Self::WAKER) });
-        // SAFETY: there is the errand.
+        // SAFETY: the errand is not freed while there is the step.
         let future = unsafe { &(*self.errand.as_ptr()).future };
         future.with_mut(|future| {
             // SAFETY: whoever has the step has the future, which no step has dropped: the one that does so has no
@@ -186,7 +187,7 @@ where
 
     #[inline(always)]
     fn put(self, by: By) {
-        // SAFETY: there is the errand.
+        // SAFETY: the errand is not freed while there is the step.
         let site = unsafe { &raw const (*self.errand.as_ptr()).site };
         // SAFETY: as above.
         if unsafe { (*site).is_here() } {
@@ -213,7 +214,7 @@ where
     S: Site,
 {
     fn drop(&mut self) {
-        // SAFETY: there is the errand.
+        // SAFETY: the errand is not freed while there is the step.
         let future = unsafe { &(*self.errand.as_ptr()).future };
         // SAFETY: as in `poll`; and no step follows this one, so nobody uses the future any more.
         future.with_mut(|future| guard(|| unsafe { ManuallyDrop::drop(&mut *future) }));

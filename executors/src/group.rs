@@ -135,7 +135,8 @@ impl<T> Group<T> {
     ///
     /// In a job of the same pool this first runs the jobs that have not begun, one after the other, like
     /// [`TaskHandle::wait`]: closures before futures, because these may wait for them. If the caller is a job of the
-    /// group, the result of that job is [`TaskError::WouldDeadlock`].
+    /// group, the result of that job is [`TaskError::WouldDeadlock`]; but a future of the group waits for itself for
+    /// ever, unless this is its first step.
     ///
     /// # Panics
     ///

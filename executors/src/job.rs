@@ -23,6 +23,9 @@ const WORDS: usize = 5;
 ///
 /// Five words have room for what most closures capture (a handle, a sender, three numbers). Each further word would
 /// take room in the queue for every job, whether or not the job needs it.
+///
+/// A pool may need some of that room itself: an elastic pool that limits its queue has one word less, and
+/// `ThreadPoolExecutor` allocates for each job.
 pub const INLINE_BYTES: usize = WORDS * size_of::<usize>();
 
 type Payload = MaybeUninit<[usize; WORDS]>;
@@ -35,21 +38,21 @@ pub(crate) type Word = MaybeUninit<usize>;
 /// The payload comes first: processors copy a job in pieces of 16 bytes, and a closure that does not begin where such a
 /// piece begins cannot be read back before all pieces have reached the cache.
 ///
-/// Invariant of every job: `payload` holds a closure of `kind` that was not consumed, and that type of closure is
-/// `Send` and `'static`.
+/// Invariant of every job: `payload` holds a closure of the type that `vtable` is of, which was not consumed; and that
+/// type is `Send` and `'static`.
 #[repr(C)]
 pub(crate) struct Job {
     payload: Payload,
-    kind: &'static Kind,
+    vtable: &'static VTable,
     /// What a job is to the compiler, which sees only words: `Send`, but not `Sync`.
     closure: PhantomData<Box<dyn FnOnce() + Send>>,
 }
 
 /// What jobs of one type of closure have in common.
 ///
-/// `run` and `discard` consume the payload. Safety: it must hold a closure of this kind, and not have been consumed
+/// `run` and `discard` consume the payload. Safety: it must hold a closure of this type, and not have been consumed
 /// before.
-struct Kind {
+struct VTable {
     run: unsafe fn(*mut Payload),
     discard: unsafe fn(*mut Payload),
     /// Words of the payload that are in use.
@@ -57,23 +60,23 @@ struct Kind {
 }
 
 /// Makes jobs of closures of one type.
-struct Kinds<F>(PhantomData<F>);
+struct VTableOf<F>(PhantomData<F>);
 
-impl<F: FnOnce()> Kinds<F> {
+impl<F: FnOnce()> VTableOf<F> {
     /// Whether the payload is the closure itself, or a box with it.
     const IS_INLINE: bool = size_of::<F>() <= size_of::<Payload>() && align_of::<F>() <= align_of::<Payload>();
 
-    const KIND: &'static Kind = &if Self::IS_INLINE {
-        Kind { run: run_payload::<F>, discard: drop_payload::<F>, words: size_of::<F>().div_ceil(size_of::<usize>()) }
+    const VTABLE: &'static VTable = &if Self::IS_INLINE {
+        VTable { run: run_payload::<F>, discard: drop_payload::<F>, words: size_of::<F>().div_ceil(size_of::<usize>()) }
     } else {
-        Kind { run: run_payload::<Box<F>>, discard: drop_payload::<Box<F>>, words: 1 }
+        VTable { run: run_payload::<Box<F>>, discard: drop_payload::<Box<F>>, words: 1 }
     };
 
     /// Writes the payload.
     ///
     /// # Safety
     ///
-    /// There is room at `place` for as many words as the kind says.
+    /// There is room at `place` for as many words as the vtable says.
     #[inline(always)]
     unsafe fn write(closure: F, place: *mut Word) {
         if Self::IS_INLINE {
@@ -95,9 +98,9 @@ impl Job {
         F: FnOnce() + Send + 'static,
     {
         let mut payload = Payload::uninit();
-        // SAFETY: the payload has room for the words of any kind.
-        unsafe { Kinds::write(closure, payload.as_mut_ptr().cast()) };
-        Job { payload, kind: Kinds::<F>::KIND, closure: PhantomData }
+        // SAFETY: the payload has room for the words of any closure.
+        unsafe { VTableOf::write(closure, payload.as_mut_ptr().cast()) };
+        Job { payload, vtable: VTableOf::<F>::VTABLE, closure: PhantomData }
     }
 
     /// Runs the closure. A panic passes through; what the closure owns is dropped in any case.
@@ -115,8 +118,8 @@ impl Job {
     /// There is a job at `place`, and it is not used any more.
     #[inline]
     pub(crate) unsafe fn run_at(place: *mut Job) {
-        // SAFETY: the payload of a job is of its kind, and not consumed; the caller vouches for the job.
-        unsafe { ((*place).kind.run)(&raw mut (*place).payload) }
+        // SAFETY: the payload of a job is of its vtable's type, and not consumed; the caller vouches for the job.
+        unsafe { ((*place).vtable.run)(&raw mut (*place).payload) }
     }
 
     /// Writes the end mark, which is no job.
@@ -126,7 +129,7 @@ impl Job {
     /// There is room for a word to be written at `place`.
     pub(crate) unsafe fn write_end_mark(place: *mut Word) {
         // SAFETY: the caller vouches for it.
-        unsafe { place.cast::<Option<&Kind>>().write(None) };
+        unsafe { place.cast::<Option<&VTable>>().write(None) };
     }
 }
 
@@ -179,7 +182,7 @@ impl IntoJob for Job {
 
     #[inline]
     fn record_words(&self) -> usize {
-        1 + self.kind.words
+        1 + self.vtable.words
     }
 
     #[inline]
@@ -188,8 +191,8 @@ impl IntoJob for Job {
         // SAFETY: the caller vouches for the place; the payload has at least the words that are copied. From now on the
         // job is at `place`.
         unsafe {
-            place.cast::<Option<&Kind>>().write(Some(job.kind));
-            place.add(1).copy_from_nonoverlapping(job.payload.as_ptr().cast(), job.kind.words);
+            place.cast::<Option<&VTable>>().write(Some(job.vtable));
+            place.add(1).copy_from_nonoverlapping(job.payload.as_ptr().cast(), job.vtable.words);
         }
     }
 }
@@ -205,37 +208,37 @@ impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
 
     #[inline(always)]
     fn allocates(&self) -> bool {
-        !Kinds::<F>::IS_INLINE
+        !VTableOf::<F>::IS_INLINE
     }
 
     #[inline(always)]
     unsafe fn write_job(self, place: *mut Job) {
-        // SAFETY: the caller vouches for the place, which has room for the words of any kind.
+        // SAFETY: the caller vouches for the place, which has room for the words of any closure.
         unsafe {
-            Kinds::write(self.0, (&raw mut (*place).payload).cast());
-            (&raw mut (*place).kind).write(Kinds::<F>::KIND);
+            VTableOf::write(self.0, (&raw mut (*place).payload).cast());
+            (&raw mut (*place).vtable).write(VTableOf::<F>::VTABLE);
         }
     }
 
     #[inline(always)]
     fn record_words(&self) -> usize {
-        1 + Kinds::<F>::KIND.words
+        1 + VTableOf::<F>::VTABLE.words
     }
 
     #[inline(always)]
     unsafe fn write_record(self, place: *mut Word) {
         // SAFETY: the caller vouches for the place.
         unsafe {
-            place.cast::<Option<&Kind>>().write(Some(Kinds::<F>::KIND));
-            Kinds::write(self.0, place.add(1));
+            place.cast::<Option<&VTable>>().write(Some(VTableOf::<F>::VTABLE));
+            VTableOf::write(self.0, place.add(1));
         }
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // SAFETY: the payload of a job is of its kind, and not consumed: `run` drops no job.
-        unsafe { (self.kind.discard)(&mut self.payload) }
+        // SAFETY: the payload of a job is of its vtable's type, and not consumed: `run` drops no job.
+        unsafe { (self.vtable.discard)(&mut self.payload) }
     }
 }
 
@@ -338,7 +341,7 @@ mod tests {
     #[test]
     fn the_documented_size_is_inline() {
         fn is_inline<F: FnOnce()>(_closure: &F) -> bool {
-            Kinds::<F>::IS_INLINE
+            VTableOf::<F>::IS_INLINE
         }
         let (mut fitting, mut too_large) = ([0_u8; INLINE_BYTES], [0_u8; INLINE_BYTES + 1]);
         assert!(is_inline(&move || fitting.fill(0)));

@@ -84,7 +84,10 @@
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // What futures need comes with every pool.
-#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "_futures", feature = "_crew"))))]
+#![cfg_attr(
+    docsrs,
+    doc(auto_cfg(hide(feature = "_futures", feature = "_crew", feature = "_queues", feature = "_stealing")))
+)]
 // With some pools switched off, parts of the machinery that they share are unused: with only one pool, items in about a
 // hundred places. And the documentation, which covers the whole crate, has links to items that are not there.
 #![cfg_attr(
@@ -141,10 +144,12 @@ mod meter;
 pub mod numa_utils;
 mod options;
 pub mod parker;
-#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+#[cfg(feature = "_stealing")]
 mod part;
 mod placement;
 mod pool;
+#[cfg(feature = "_crew")]
+mod recall;
 #[cfg(feature = "_futures")]
 mod remnants;
 #[cfg(any(feature = "_crew", feature = "produce-metrics"))]

@@ -8,7 +8,8 @@ use std::{any::Any, env, fmt, num::NonZeroUsize, panic::AssertUnwindSafe, sync::
 
 /// Environment variable that sets the number of threads of a pool for which none is chosen: a number from 1 to
 /// 1 048 575, with or without space around it. With any other value, also an empty one, such a pool is not built:
-/// `build` returns an error that names the variable and its value, and `default` panics.
+/// `build` returns an error that names the variable and its value, and `default` panics. Only `compat::rusty_pool`
+/// ignores the variable, as the crate rusty_pool does.
 pub const THREADS_VARIABLE: &str = "EXECUTORS_NUM_THREADS";
 
 /// The features that this crate was built with. Cargo unifies those that all dependents ask for, so only the crate

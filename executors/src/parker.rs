@@ -151,10 +151,10 @@ pub trait Parker: Sync + Send + Clone {
     /// call.
     fn unpark_all(&self);
 
-    /// [`prepare_park`](Self::prepare_park) for a worker that was woken, or has napped, in vain. If this returns
-    /// `true`, the caller will [`nap`](Self::nap) or [`abort_park`](Self::abort_park) instead of parking, and until
-    /// then the parker need not wake any thread for jobs of [`Origin::Alone`]. Both end the nap before they return, and
-    /// so does [`init`](Self::init). A napper can be woken like any sleeper.
+    /// [`prepare_park`](Self::prepare_park) for a worker that has slept, napped or looked for jobs in vain. If this
+    /// returns `true`, the caller will [`nap`](Self::nap) or [`abort_park`](Self::abort_park) instead of parking, and
+    /// until then the parker need not wake any thread for jobs of [`Origin::Alone`]. Both end the nap before they
+    /// return, and so does [`init`](Self::init). A napper can be woken like any sleeper.
     fn prepare_nap(&self, thread_id: usize) -> bool {
         self.prepare_park(thread_id);
         false

@@ -20,9 +20,8 @@ mod joiners;
 mod model;
 
 use crate::{
-    asymmetric_fence,
     containment::{Contained, contain, discard, guard},
-    local,
+    local, recall,
     source::queue::{
         Busy, Span,
         stack::{self, Owner, RecalledStack, Thief},
@@ -393,12 +392,6 @@ impl Forks {
 
     /// Whether there is a part, even if the worker has spared a fence. To be called after a fence.
     fn sees_part(&self) -> bool {
-        // In this order: if the stack is not reserved any more, that must have been so before the look.
-        let spares_fence = !self.is_open();
-        self.has_parts()
-            || spares_fence && {
-                self.recall().iter().for_each(asymmetric_fence::end_recall);
-                self.has_parts()
-            }
+        recall::sees(!self.is_open(), || self.has_parts(), || self.recall().iter().for_each(recall::end))
     }
 }

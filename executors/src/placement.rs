@@ -24,7 +24,7 @@ pub(crate) mod topology;
 pub(crate) use mask::{Mask, current_core};
 #[cfg(feature = "workstealing-exec")]
 pub(crate) use neighbourhood::Distances;
-#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+#[cfg(feature = "_stealing")]
 pub(crate) use neighbourhood::Neighbourhood;
 #[cfg(feature = "_crew")]
 pub(crate) use outset::Outset;

@@ -320,6 +320,6 @@ pub struct Stats {
     pub discarded: u64,
     /// Times a worker took jobs from another worker's queue, or a part that another worker's job had forked.
     pub steals: u64,
-    /// Times a worker was woken from sleep.
+    /// Times a worker was called that slept, or was about to.
     pub wake_ups: u64,
 }

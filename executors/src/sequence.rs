@@ -80,7 +80,7 @@ where
 ///
 /// # Errors
 ///
-/// [`ClusterOfNothing`] if `size` is 0.
+/// [`ClusterSizeError`] if `size` is 0.
 ///
 /// # Examples
 ///
@@ -94,7 +94,7 @@ where
 /// pool.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn clusters<P, I, F, T>(pool: &P, elements: I, size: usize, f: F) -> Result<Group<T>, ClusterOfNothing>
+pub fn clusters<P, I, F, T>(pool: &P, elements: I, size: usize, f: F) -> Result<Group<T>, ClusterSizeError>
 where
     P: Pool,
     I: IntoIterator<Item: Send + 'static>,
@@ -102,7 +102,7 @@ where
     T: Send + 'static,
 {
     if size == 0 {
-        return Err(ClusterOfNothing);
+        return Err(ClusterSizeError);
     }
     // As in `each`.
     let f = Arc::new(Contained::new(f));
@@ -126,12 +126,12 @@ where
 
 /// A cluster of 0 elements was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClusterOfNothing;
+pub struct ClusterSizeError;
 
-impl fmt::Display for ClusterOfNothing {
+impl fmt::Display for ClusterSizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a sequence cannot be cut into clusters of size 0: ask for at least 1 element in each")
     }
 }
 
-impl Error for ClusterOfNothing {}
+impl Error for ClusterSizeError {}

@@ -1,6 +1,6 @@
 //! Where a crew gets its jobs from. Pools differ in their source; they share one implementation of the crew.
 
-#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+#[cfg(feature = "_stealing")]
 mod dice;
 #[cfg(feature = "dispatcher-exec")]
 pub(crate) mod dispatch;
@@ -8,16 +8,11 @@ pub(crate) mod dispatch;
 pub(crate) mod fifo;
 #[cfg(feature = "burst-exec")]
 pub(crate) mod mail;
-#[cfg(any(
-    feature = "cb-channel-exec",
-    feature = "workstealing-exec",
-    feature = "elastic-exec",
-    feature = "dispatcher-exec"
-))]
+#[cfg(feature = "_queues")]
 pub(crate) mod queue;
 #[cfg(feature = "elastic-exec")]
 pub(crate) mod shared;
-#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+#[cfg(feature = "_stealing")]
 pub(crate) mod stealing;
 
 use crate::{
@@ -87,17 +82,22 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Like [`inject_fenced`](Self::inject_fenced), for a job that it has just given back. Cold.
     fn inject_slowly(&self, to: Self::Address, job: Job) -> Whom {
-        let _ = (to, job);
-        unreachable!("this source gives no job back")
+        let whom = self.inject(to, job);
+        self.fence_pushes(None);
+        whom
     }
 
     /// Takes a job from a worker; or gives it back, for [`push_slowly`](Self::push_slowly). Hot.
-    fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job>;
+    #[inline(always)]
+    fn push(&self, local: &Self::Local, to: Self::Address, job: impl IntoJob) -> Result<Whom, Job> {
+        let _ = local;
+        Ok(self.inject(to, job))
+    }
 
     /// Takes a job that [`push`](Self::push) has just given back. Cold.
     fn push_slowly(&self, local: &Self::Local, to: Self::Address, job: Job) -> Whom {
-        let _ = (local, to, job);
-        unreachable!("this source gives no job back")
+        let _ = local;
+        self.inject(to, job)
     }
 
     /// Step S2: orders what the caller, a worker or another thread, has just put in before what it reads next. Hot.
@@ -118,8 +118,9 @@ pub(crate) trait Source: Send + Sync + 'static {
         false
     }
 
-    /// Makes up for fences that [`fence_pushes`](Self::fence_pushes) has spared other threads.
-    fn recall(&self, local: &Self::Local) {
+    /// Makes up for fences that [`fence_pushes`](Self::fence_pushes) has spared anybody but `local`, the calling worker
+    /// if it is one.
+    fn recall(&self, local: Option<&Self::Local>) {
         let _ = local;
     }
 
@@ -175,7 +176,13 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// The worker is about to sleep. If it has no jobs of its own, it has none until it pushes some, or takes others
     /// along: no other thread need look there until then.
-    fn falls_asleep(&self, local: &Self::Local) {
+    fn on_sleep(&self, local: &Self::Local) {
+        let _ = local;
+    }
+
+    /// The job that the worker runs is about to block. What the worker has to itself until then would have to be taken
+    /// away from a thread that does not get there.
+    fn on_block(&self, local: &Self::Local) {
         let _ = local;
     }
 

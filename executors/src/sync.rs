@@ -11,15 +11,7 @@ mod parking;
 
 #[cfg(all(test, executors_loom))]
 pub(crate) use model::{Gate, Goal, check, check_at_length, check_reaching};
-#[cfg(all(
-    not(executors_loom),
-    any(
-        feature = "cb-channel-exec",
-        feature = "workstealing-exec",
-        feature = "elastic-exec",
-        feature = "dispatcher-exec"
-    )
-))]
+#[cfg(all(not(executors_loom), feature = "_queues"))]
 pub(crate) use std::sync::OnceLock;
 #[cfg(not(executors_loom))]
 pub(crate) use std::{

@@ -114,7 +114,7 @@ impl<T> TaskHandle<T> {
     ///
     /// [`TaskError::Panicked`] with the payload, [`TaskError::Cancelled`], [`TaskError::Dropped`] if the pool refused
     /// the job because it was closed or full, or discarded it later, or [`TaskError::WouldDeadlock`] if the caller is
-    /// the job itself.
+    /// the job itself (a future only in its first step: in a later one it waits for itself for ever).
     ///
     /// If the job was cancelled or dropped before it began, what it owns may still be there when this returns: a
     /// destructor may wait for the thread that waits here.
@@ -388,7 +388,8 @@ impl<W: Work> Task<W> {
     fn end_unrun(&self, why: TaskError, tell: fn(Option<Waker>)) -> bool {
         match self.take_work(Stage::Done(Err(why))) {
             Some((work, waiter)) => {
-                // Before the work is dropped: its destructor may wait for the thread that waits for the result.
+                // Before the work is dropped: its destructor may wait for the thread that waits for the result. (The
+                // waker of a future may be put off here, if it is called within many others: see `trampoline`.)
                 tell(waiter);
                 discard(work);
                 true

@@ -22,8 +22,15 @@ use std::{fmt, sync::Arc, time::Duration};
 
 /// A pool of workers that handle values, each with a handler of its own. See the [module](super).
 ///
+/// It cannot be cloned, unlike the handles of other pools. To send from several threads, spawn the workers first, which
+/// needs unique access, and then share the pool by a reference or an `Arc`, which is all that sending needs.
+///
 /// When it is dropped, the pool closes, handles what it has accepted, and its threads end; the drop does not wait for
 /// that, but [`shutdown`](Self::shutdown) does.
+///
+/// It ends like a [`Pool`](crate::Pool), with two differences. What is called `shutdown_async` there is
+/// [`close`](Self::close) here. And [`shutdown`](Self::shutdown) returns a report or a typed error, and may follow a
+/// close, after which that of an [`Executor`](crate::Executor) returns an error at once.
 ///
 /// Handlers are dropped together: when the pool is dropped and what it has accepted has been handled (or discarded), by
 /// the thread that comes last. So [`close`](Self::close), [`shutdown_timeout`](Self::shutdown_timeout) and
@@ -251,6 +258,10 @@ impl<T: Send + 'static> BurstPool<T> {
     /// decides.
     ///
     /// Blocks only with [`WhenBusy::Block`](super::WhenBusy::Block).
+    ///
+    /// The value travels with a pointer. If both fit into [`INLINE_BYTES`](crate::INLINE_BYTES), as values of up to 32
+    /// bytes do on a 64-bit system (unless they are aligned to more than `usize` is), no allocation is made for them;
+    /// otherwise it is one. A mailbox allocates only when it grows.
     ///
     /// # Errors
     ///

@@ -80,6 +80,22 @@ where
         }
     }
 
+    /// Tells `whom` it concerns that workers may get at `jobs` jobs which were in the source before.
+    pub(super) fn call_for_opened(&self, whom: Whom, jobs: usize) {
+        if jobs == 0 {
+            return;
+        }
+        // Pairs with the fence in `parker::sleep`, as S2 of a submitter does.
+        fence(SeqCst);
+        match whom {
+            Whom::Anyone => self.call_several(jobs, self.origin_where_room_for(jobs)),
+            Whom::Owner(seat) => self.parker.unpark(seat),
+            Whom::Nobody => {}
+        }
+        // All workers may have left meanwhile, because the jobs were withheld for a moment.
+        self.check_for_late_jobs();
+    }
+
     /// Whether a worker might be called, started or hired. Relies on a fence between the reason for that and this.
     #[inline(always)]
     pub(super) fn may_call(&self) -> bool {
@@ -115,9 +131,7 @@ where
     #[inline(never)]
     fn call_for_submitted(&self, giver: Option<&Worker<'_, S, P>>, to: S::Address, jobs: usize) {
         let origin = match self.origin(giver, to) {
-            // Where there may be no room for all workers that a burst calls, one is called, and each that comes calls
-            // the next.
-            Origin::Outside if S::WITHHOLDS && self.source.room(to) < self.reach() => Origin::Waiting,
+            Origin::Outside if S::WITHHOLDS => self.origin_where_room_for(self.source.room(to)),
             origin => origin,
         };
         if jobs > 1 {
@@ -133,7 +147,7 @@ where
 
     /// Calls workers for `jobs` jobs that are visible to all. Relies on a fence between that and this.
     #[inline(never)]
-    pub(super) fn call_several(&self, jobs: usize, origin: Origin) {
+    fn call_several(&self, jobs: usize, origin: Origin) {
         self.hire_for(jobs);
         self.call_one(origin);
         for _ in 1..jobs.min(self.terms.max) {
@@ -213,8 +227,10 @@ where
         }
     }
 
-    /// How many workers a burst from outside may call.
-    pub(super) fn reach(&self) -> usize {
-        self.terms.max.min(core_count())
+    /// The origin of jobs from outside of which this many may begin at once. If these are fewer than the workers that a
+    /// burst may call, one is called, and each that comes calls the next.
+    #[inline]
+    fn origin_where_room_for(&self, jobs: usize) -> Origin {
+        if jobs < self.terms.max.min(core_count()) { Origin::Waiting } else { Origin::Outside }
     }
 }

@@ -87,7 +87,7 @@ where
         // Where workers come and go, there may be none at any time. (Users do not choose the parker there.)
         let is_deserted = || self.unjoined.nobody_waits() && self.life.threads() == 0;
         if !S::ELASTIC && !self.life.is_over() && is_deserted() {
-            self.life.discard();
+            self.life.begin_discarding();
             self.discard_backlog();
         }
     }
@@ -129,7 +129,7 @@ where
         // is seen here. And with the fence of a late shift, as G2 of `dispatcher/README.md`: either the late shift
         // finds the gate open, or its job is seen here.
         fence(SeqCst);
-        self.source.recall(local);
+        self.source.recall(Some(local));
         // A job that is in but not announced yet is left to its submitter.
         if self.source.len() > 0 && self.source.has_jobs_for(&self.source.attach(None)) {
             self.stand_in(|worker| worker.work_late());

@@ -3,10 +3,10 @@
 use super::{Handle, worker::Worker};
 use crate::{
     backing::Backing,
-    courtesy,
+    courtesy, local,
     parker::Parker,
     part::{self, Fork, Forker, Stub},
-    source::stealing::StealingSource,
+    source::stealing::{StealingSource, forks::PartOf},
 };
 
 impl<P: Parker + 'static> Handle<StealingSource, P> {
@@ -83,14 +83,14 @@ impl<P: Parker + 'static> Worker<'_, StealingSource, P> {
     #[inline(never)]
     fn await_part(&self, part: &Stub) {
         match self.crew().source.take_part_of(part, self.local()) {
-            Ok(loan) => {
+            PartOf::Taken(loan) => {
                 self.meter().stole();
                 loan.run();
             }
-            Err(None) => {}
-            Err(Some(forks)) => {
+            PartOf::Settled => {}
+            PartOf::NoneYet(forks) => {
                 if !courtesy::look(|| part.is_settled() || forks.has_parts()) {
-                    forks.wait(part);
+                    local::blocking(|| forks.wait(part));
                 }
             }
         }

@@ -8,10 +8,9 @@ use crate::{
     futures_executor::{JoinHandle, spawn_task, step},
     job::Job,
     local::{Home, PoolId},
-    parker::{Origin, Parker},
+    parker::Parker,
     pool::Stats,
     source::{Source, Whom},
-    sync::atomic::{Ordering::SeqCst, fence},
 };
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
@@ -96,20 +95,7 @@ where
     pub(crate) fn call_by(&self, open: impl FnOnce(&S) -> (Whom, usize)) {
         let crew = self.crew();
         let (whom, jobs) = open(&crew.source);
-        // Pairs with the fence in `parker::sleep`, as S2 of a submitter does.
-        fence(SeqCst);
-        match whom {
-            _ if jobs == 0 => {}
-            Whom::Nobody => {}
-            // At most as many workers may come as there are jobs: each calls the next.
-            Whom::Anyone if jobs < crew.reach() => crew.call_several(jobs, Origin::Waiting),
-            Whom::Anyone => crew.call_several(jobs, Origin::Outside),
-            Whom::Owner(seat) => crew.parker.unpark(seat),
-        }
-        // All workers may have left meanwhile, because the job was withheld for a moment.
-        if jobs > 0 {
-            crew.check_for_late_jobs();
-        }
+        crew.call_for_opened(whom, jobs);
     }
 
     /// Starts one more worker, however many there are, after telling `prepare` its seat.
@@ -174,7 +160,7 @@ where
     /// submit a job can be told in between: destructors of dropped jobs may wait for that.
     pub(crate) fn close_for_good(&self) {
         let crew = self.crew();
-        crew.life.discard();
+        crew.life.begin_discarding();
         crew.close();
     }
 

@@ -89,7 +89,7 @@ impl Life {
         self.phase.fetch_or(CLOSED, SeqCst) & CLOSED == 0
     }
 
-    pub(super) fn discard(&self) {
+    pub(super) fn begin_discarding(&self) {
         self.phase.fetch_or(DISCARDING, SeqCst);
     }
 

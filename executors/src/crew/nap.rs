@@ -31,10 +31,13 @@ impl Nap {
 
     /// Announces a nap or a sleep. Returns how long the nap is to be.
     pub(super) fn announce(self, parker: &impl Parker, seat: usize) -> Option<Duration> {
-        if self.duration.is_none() {
-            parker.prepare_park(seat);
+        match self.duration {
+            Some(duration) => parker.prepare_nap(seat).then_some(duration),
+            None => {
+                parker.prepare_park(seat);
+                None
+            }
         }
-        self.duration.filter(|_| parker.prepare_nap(seat))
     }
 }
 

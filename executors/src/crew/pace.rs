@@ -7,10 +7,9 @@
 //! kind](crate::source::Source::gathers). What this gains, and what looks that are further apart in general would cost,
 //! is in `docs/results/queues.md`.
 
-use crate::{meter::Reading, placement::core_count};
+use crate::{courtesy, meter::Reading, placement::core_count};
 use std::{
     cell::Cell,
-    hint,
     time::{Duration, Instant},
 };
 
@@ -35,10 +34,7 @@ impl Pace {
     pub(super) fn search<R>(&self, read: impl Fn() -> Reading, search: impl FnOnce() -> Option<R>) -> Option<R> {
         let before = read();
         if self.keeps_up(before.runs()) {
-            let begin = Instant::now();
-            while begin.elapsed() < GATHERING_TIME {
-                hint::spin_loop();
-            }
+            courtesy::spin_for(GATHERING_TIME, Instant::now());
         }
         let found = search();
         self.was_given.set(found.is_some() && read().steals == before.steals);

@@ -75,11 +75,11 @@ impl Precedence {
             Err(TryLockError::WouldBlock) => return None, // one at a time
         };
         let now = Instant::now();
-        self.takes_turn(&mut past, now).then_some(Claim { past, now })
+        self.take_turn(&mut past, now).then_some(Claim { past, now })
     }
 
     /// Whether it is given once more in this burst, which may be a new one.
-    fn takes_turn(&self, past: &mut Past, now: Instant) -> bool {
+    fn take_turn(&self, past: &mut Past, now: Instant) -> bool {
         if let Some(is_due) = is_due_in_model() {
             return is_due;
         }

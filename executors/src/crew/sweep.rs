@@ -37,7 +37,7 @@ where
             // Pairs with S2 of a submitter, or the recall does: either its job is seen here, or it sees afterwards that
             // jobs are to be dropped.
             fence(SeqCst);
-            self.source.recall(&self.source.attach(None));
+            self.source.recall(None);
             self.discard(iter::from_fn(|| self.source.take()), containment::discard);
         }
         guard.is_some()
@@ -46,22 +46,22 @@ where
     /// Drops the job that `take` takes out of the source, whose destructor may call this, too. Returns whether there
     /// was one.
     pub(super) fn discard_one(&self, take: impl FnOnce(&S) -> Option<Job>) -> bool {
-        let drop = |job| trampoline::run(&DROPPED, job, containment::discard);
-        self.discard(iter::once_with(|| take(&self.source)).flatten(), drop) > 0
+        let dispose = |job| trampoline::run(&DROPPED, job, containment::discard);
+        self.discard(iter::once_with(|| take(&self.source)).flatten(), dispose) > 0
     }
 
-    /// Drops `jobs`, which are taken out of the source one by one, by `drop`. Returns how many.
+    /// Drops `jobs`, which are taken out of the source one by one, by `dispose`. Returns how many.
     ///
     /// The calling thread is active meanwhile: a job that is being dropped has not ended, and a thread that waits for
     /// the crew waits for that, too.
-    fn discard(&self, jobs: impl Iterator<Item = Job>, drop: impl Fn(Job)) -> usize {
+    fn discard(&self, jobs: impl Iterator<Item = Job>, dispose: impl Fn(Job)) -> usize {
         let attendant = Dropper { crew: self, is_dropping: Cell::new(false) };
         let sweep = || {
             self.life.roll.become_active();
             let drop_one = |job| {
                 attendant.is_dropping.set(true);
                 self.discarded.fetch_add(1, Relaxed);
-                drop(job);
+                dispose(job);
             };
             let dropped = jobs.map(drop_one).count();
             self.become_idle(false);

@@ -142,7 +142,7 @@ fn late_jobs_are_dropped_on_one_more_thread_or_on_their_submitter() {
     let place = |stack_size| {
         let options = Options { stack_size, ..Options::new() };
         let crew = crew_without_thread(options);
-        crew.life.discard();
+        crew.life.begin_discarding();
         let (tell, told) = mpsc::channel();
         let owned = TellsPlace(tell);
         crew.put_from_outside((), Closure(move || drop(owned)));

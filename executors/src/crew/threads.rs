@@ -279,7 +279,7 @@ struct Incomplete<'a, S: Source, P: Parker + 'static>(&'a Crew<S, P>);
 
 impl<S: Source, P: Parker + 'static> Drop for Incomplete<'_, S, P> {
     fn drop(&mut self) {
-        self.0.life.discard();
+        self.0.life.begin_discarding();
         self.0.close();
         self.0.discard_backlog();
     }

@@ -116,13 +116,15 @@ where
         });
     }
 
-    /// Publishes at the end, and runs what a recorder submits meanwhile, too: no other thread may come for it.
+    /// Settles and publishes at the end, and runs what a logger or a recorder submits meanwhile, too: no other thread
+    /// may come for it.
     fn run_what_waits(&self) {
-        let published = || {
+        let last = || {
+            self.account.settle();
             self.publish();
             self.search()
         };
-        while let Some(job) = self.search().or_else(published) {
+        while let Some(job) = self.search().or_else(last) {
             self.run_or_discard(job);
         }
     }
@@ -147,6 +149,7 @@ where
         self.at_post(|| {
             self.become_active();
             self.run(job);
+            self.account.settle();
             // The next holder of the seat may take long to come, and publishes only what it finds then.
             self.publish();
             if self.crew.hires() && self.is_alone() {
@@ -210,7 +213,7 @@ where
         guard(|| _ = self.crew.end_if_due());
     }
 
-    /// Whatever runs in `duty` is part of a job of this worker.
+    /// Whatever runs in `work` is part of a job of this worker.
     fn at_post(&self, work: impl FnOnce()) {
         self.crew.post_of(self).stand(work);
     }
@@ -370,6 +373,7 @@ where
     }
 
     fn blocks(&self) {
+        self.crew.source.on_block(&self.local);
         self.blocked.update(|calls| calls + 1);
         if self.duty.get() == Duty::Busy && self.blocked.get() == 1 {
             self.crew.life.roll.block();

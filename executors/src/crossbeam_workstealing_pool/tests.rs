@@ -2,9 +2,16 @@
 //! workers look at (see `source/stealing/shown.rs`), and of the order in which they do.
 
 use super::ThreadPool;
-use crate::{Executor, Pool, asymmetric_fence, options::Idle, source::queue::privilege};
+use crate::{
+    Executor, Pool, asymmetric_fence, local,
+    options::Idle,
+    source::{Source, queue::privilege},
+};
 use std::{
-    sync::mpsc::{self, Sender},
+    sync::{
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::{self, Sender},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -39,6 +46,59 @@ fn a_parent_can_wait_for_its_child() {
     }
     assert!(pool.stats().steals >= rounds, "each child was stolen: {:?}", pool.stats());
     pool.shutdown().expect("nothing is left");
+}
+
+/// Whether a thread has a part of the queues to itself.
+fn has_privileges(pool: &ThreadPool) -> bool {
+    pool.handle.source().spares_fences(None)
+}
+
+fn wait_until(condition: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < PATIENCE);
+        thread::yield_now();
+    }
+}
+
+/// Runs `last` as the last of a chain of jobs, when their worker has its ring to itself.
+fn when_privileged(pool: ThreadPool, last: impl FnOnce(&ThreadPool) + Send + 'static) {
+    if has_privileges(&pool) {
+        last(&pool);
+    } else {
+        pool.clone().execute(move || when_privileged(pool, last));
+    }
+}
+
+/// Calls `block` in a job of a worker that has its ring to itself.
+fn a_worker_gives_its_ring_back_if_it(block: impl FnOnce(&ThreadPool) + Send + 'static) {
+    if !asymmetric_fence::is_ready_for_test() {
+        return;
+    }
+    let (pool, (tell, told)) = (pool(), mpsc::channel());
+    when_privileged(pool.clone(), move |pool| {
+        block(pool);
+        tell.send(()).expect("the test waits");
+    });
+    told.recv_timeout(PATIENCE).expect("the worker goes on");
+    pool.shutdown().expect("nothing is left");
+}
+
+#[test]
+fn a_worker_gives_its_ring_back_if_it_says_that_it_blocks() {
+    a_worker_gives_its_ring_back_if_it(|pool| local::blocking(|| assert!(!has_privileges(pool))));
+}
+
+#[test]
+fn a_worker_gives_its_ring_back_if_it_waits_for_a_part() {
+    a_worker_gives_its_ring_back_if_it(|pool| {
+        let is_taken = AtomicBool::new(false);
+        let other = || {
+            is_taken.store(true, Relaxed);
+            wait_until(|| !has_privileges(pool));
+        };
+        pool.fork_join(|| wait_until(|| is_taken.load(Relaxed)), other);
+    });
 }
 
 /// The submitter has submitted enough jobs in a row to have its lane to itself, and its last one finds all workers

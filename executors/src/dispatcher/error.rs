@@ -5,14 +5,14 @@ use std::{error::Error, fmt};
 
 /// The dispatcher has no subpool of that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownSubpool {
+pub struct UnknownSubpoolError {
     name: String,
     known: Vec<String>,
 }
 
-impl UnknownSubpool {
+impl UnknownSubpoolError {
     pub(super) fn new(name: &str, known: &[String]) -> Self {
-        UnknownSubpool { name: name.to_owned(), known: known.to_vec() }
+        UnknownSubpoolError { name: name.to_owned(), known: known.to_vec() }
     }
 
     /// The name that was asked for.
@@ -30,15 +30,15 @@ impl UnknownSubpool {
     }
 }
 
-impl fmt::Display for UnknownSubpool {
+impl fmt::Display for UnknownSubpoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnknownSubpool { name, known } = self;
+        let UnknownSubpoolError { name, known } = self;
         write!(f, "the dispatcher has no subpool {name:?}: it was built with {known:?}; ")?;
         f.write_str("add it with `Builder::subpool` or `bound_subpool`")
     }
 }
 
-impl Error for UnknownSubpool {}
+impl Error for UnknownSubpoolError {}
 
 /// A subpool cannot have that limit.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,6 +28,10 @@ impl Builder<Dispatcher> {
     /// Adds a subpool of which at most `limit` jobs run at a time. A limit above the number of threads has the same
     /// effect as that number.
     ///
+    /// A dispatcher has at most [`MAX_SUBPOOLS`](crate::dispatcher::MAX_SUBPOOLS) subpools with limits, which is ten.
+    /// The CPU subpool is one of them, so nine can be added; bound subpools do not count. With more of them, a limit of
+    /// 0, or a name that another subpool has (`"cpu"` included), [`build`](Self::build) returns an error.
+    ///
     /// # Examples
     ///
     /// ```
@@ -46,7 +50,8 @@ impl Builder<Dispatcher> {
     /// Adds a subpool whose jobs all run on one thread, one after the other and in order (within a priority).
     ///
     /// The thread is a reserved one, see [`reserve`](Self::reserve), or one that also runs jobs of other subpools; no
-    /// two bound subpools share a thread.
+    /// two bound subpools share a thread. If there are more bound subpools than threads, or another subpool has the
+    /// same name, [`build`](Self::build) returns an error.
     ///
     /// The promise is about where jobs, and steps of futures, *run*. Two things may happen on another thread. A job
     /// that is given while the dispatcher is being closed may run on an additional thread, after all others, if the
@@ -75,7 +80,8 @@ impl Builder<Dispatcher> {
     /// How many threads run only bound jobs: one for each of the first bound subpools. The threads of the other bound
     /// subpools also run jobs of subpools that share threads, so a bound job may have to wait for one of these to end.
     ///
-    /// The default is one for each bound subpool, as long as a thread is left for the other subpools.
+    /// The default is one for each bound subpool, as long as a thread is left for the other subpools. With more than
+    /// there are bound subpools, or as many as there are threads, [`build`](Self::build) returns an error.
     ///
     /// The reserved threads have the highest numbers (as in [`on_start`](Self::on_start), names and
     /// [`Placement::Cores`](crate::Placement::Cores)), in the order in which their subpools were added; the other bound
@@ -104,7 +110,7 @@ impl Builder<Dispatcher> {
 
     /// How many jobs of the CPU subpool may run at a time. The default is the number of cores that the process may use.
     /// If `threads` is not called, it is what `EXECUTORS_NUM_THREADS` says, or else the number of cores that the thread
-    /// which builds the dispatcher may use.
+    /// which builds the dispatcher may use. With a limit of 0, [`build`](Self::build) returns an error.
     ///
     /// # Examples
     ///
@@ -155,7 +161,8 @@ impl Builder<Dispatcher> {
 
     /// The subpool and the priority of jobs that are given to the [`Dispatcher`] itself, or by its start hooks
     /// ([`try_execute_locally`](crate::try_execute_locally)). The default is the CPU subpool and [`Priority::NORMAL`].
-    /// What a job gives by `try_execute_locally` stays in the job's own subpool.
+    /// What a job gives by `try_execute_locally` stays in the job's own subpool. If no subpool has that name,
+    /// [`build`](Self::build) returns an error.
     ///
     /// # Examples
     ///

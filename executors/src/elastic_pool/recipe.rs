@@ -72,7 +72,8 @@ impl Builder<ThreadPool> {
         self
     }
 
-    /// How many workers there are at most. The default is `threads`, or twice the core (1 if that is 0).
+    /// How many workers there are at most. The default is `threads`, or twice the core (1 if that is 0). If it is 0, or
+    /// less than the core, [`build`](Self::build) returns an error.
     ///
     /// A worker that leaves no longer counts when its stop hook is called, so another may start before that hook ends:
     /// more threads than this may be between the start of their start hook and the end of their stop hook.
@@ -91,7 +92,8 @@ impl Builder<ThreadPool> {
         self
     }
 
-    /// How long a worker beyond the core stays idle before it leaves. The default is [`KEEP_ALIVE`].
+    /// How long a worker beyond the core stays idle before it leaves. The default is [`KEEP_ALIVE`]. With zero,
+    /// [`build`](Self::build) returns an error.
     ///
     /// A worker that fell asleep while there were no more than the core sleeps on if others are hired meanwhile, until
     /// it is woken. So while jobs keep those others at work, the pool may have up to `core` more threads, all asleep,
@@ -136,7 +138,8 @@ impl Builder<ThreadPool> {
     }
 
     /// What happens to a job when the maximum is reached and all workers are busy. The default is
-    /// [`Saturation::Queue`].
+    /// [`Saturation::Queue`]. With [`Saturation::DiscardOldest`] and a queue of 0, [`build`](Self::build) returns an
+    /// error.
     ///
     /// # Examples
     ///

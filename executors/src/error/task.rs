@@ -16,7 +16,7 @@ pub enum TaskError {
     /// a future also: the pool ended before the future did.
     Dropped,
     /// The caller *is* the job it waits for, directly or further down on the same stack. (A part of the job that
-    /// `fork_join` has given to another worker waits for it for ever.)
+    /// `fork_join` has given to another worker waits for it for ever, and so does a future in any step but its first.)
     WouldDeadlock,
 }
 

@@ -1,18 +1,18 @@
 //! A job that is packed in a queue's memory.
 
-use super::{IntoJob, Job, Kind, Payload, WORDS, Word};
+use super::{IntoJob, Job, Payload, VTable, WORDS, Word};
 use std::marker::PhantomData;
 
-/// The words that a packed job takes at most: its kind, and as much of the payload as is used.
+/// The words that a packed job takes at most: its vtable, and as much of the payload as is used.
 pub(crate) const RECORD_WORDS: usize = 1 + WORDS;
 
 /// A packed job. It must be used, or the job is leaked.
 ///
-/// At `payload` there are as many words of a [`Job`]'s payload as `kind` says, and nothing else uses that job; nothing
-/// else is written there while `'a` lasts.
+/// At `payload` there are as many words of a [`Job`]'s payload as `vtable` says, and nothing else uses that job;
+/// nothing else is written there while `'a` lasts.
 #[must_use = "a job that is not unpacked is leaked"]
 pub(crate) struct Record<'a> {
-    kind: &'static Kind,
+    vtable: &'static VTable,
     payload: *const Word,
     /// The place, which is written again once its owner has it back.
     place: PhantomData<&'a Word>,
@@ -28,9 +28,9 @@ impl Record<'_> {
     #[inline]
     pub(crate) unsafe fn at<'a>(place: *const Word) -> Option<Record<'a>> {
         // SAFETY: the caller vouches for it.
-        let kind = unsafe { place.cast::<Option<&'static Kind>>().read() }?;
-        // SAFETY: the payload follows the kind.
-        Some(Record { kind, payload: unsafe { place.add(1) }, place: PhantomData })
+        let vtable = unsafe { place.cast::<Option<&'static VTable>>().read() }?;
+        // SAFETY: the payload follows the vtable.
+        Some(Record { vtable, payload: unsafe { place.add(1) }, place: PhantomData })
     }
 
     /// Copies the payload.
@@ -43,7 +43,7 @@ impl Record<'_> {
         // Each copy is of a known number of words: `memcpy` would take longer to find out how many.
         // SAFETY: that many words were written and are still there, see `Record`; the caller vouches for the place.
         unsafe {
-            match self.kind.words {
+            match self.vtable.words {
                 0 => (),
                 1 => place.copy_from_nonoverlapping(self.payload, 1),
                 2 => place.copy_from_nonoverlapping(self.payload, 2),
@@ -59,9 +59,9 @@ impl IntoJob for Record<'_> {
     #[inline]
     fn into_job(self) -> Job {
         let mut payload = Payload::uninit();
-        // SAFETY: a payload has room for the words of any kind.
+        // SAFETY: a payload has room for the words of any closure.
         unsafe { self.unpack(payload.as_mut_ptr().cast()) };
-        Job { payload, kind: self.kind, closure: PhantomData }
+        Job { payload, vtable: self.vtable, closure: PhantomData }
     }
 
     #[inline]
@@ -69,20 +69,20 @@ impl IntoJob for Record<'_> {
         // SAFETY: the caller vouches for the place.
         unsafe {
             self.unpack((&raw mut (*place).payload).cast());
-            (&raw mut (*place).kind).write(self.kind);
+            (&raw mut (*place).vtable).write(self.vtable);
         }
     }
 
     #[inline]
     fn record_words(&self) -> usize {
-        1 + self.kind.words
+        1 + self.vtable.words
     }
 
     #[inline]
     unsafe fn write_record(self, place: *mut Word) {
         // SAFETY: the caller vouches for the place.
         unsafe {
-            place.cast::<Option<&Kind>>().write(Some(self.kind));
+            place.cast::<Option<&VTable>>().write(Some(self.vtable));
             self.unpack(place.add(1));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Fork, Forker, Forks, Loan, Stub, forks, lend};
 use crate::{
-    asymmetric_fence,
+    recall,
     sync::{Arc, Gate, check, check_reaching, thread},
 };
 
@@ -109,7 +109,7 @@ fn a_waiter_takes_part(forks_in_a_row: usize, is_reserved: bool, is_recalled: bo
         let sleeper = is_recalled.then(|| {
             let of_taker = Arc::clone(&of_taker);
             thread::spawn(move || {
-                of_taker.recall().iter().for_each(asymmetric_fence::end_recall);
+                of_taker.recall().iter().for_each(recall::end);
             })
         });
         let taking = thread::spawn(move || {

@@ -342,15 +342,15 @@ impl Source for DispatchSource {
     /// No fences are spared here, because of what [`expose`](Self::expose) reads. But threads that have ended may have
     /// left lanes reserved.
     fn spares_fences(&self, _local: Option<&DispatchLocal>) -> bool {
-        self.stream.has_reserved_lanes()
+        !self.stream.lanes_are_open()
     }
 
-    fn recall(&self, _local: &DispatchLocal) {
+    fn recall(&self, _local: Option<&DispatchLocal>) {
         self.stream.recall_lanes();
     }
 
-    fn falls_asleep(&self, local: &DispatchLocal) {
-        self.stream.falls_asleep(&local.stream);
+    fn on_sleep(&self, local: &DispatchLocal) {
+        self.stream.on_sleep(&local.stream);
     }
 
     fn take_owed_call(&self, local: &DispatchLocal) -> bool {

@@ -37,11 +37,6 @@ impl Source for FifoSource {
         Whom::Anyone
     }
 
-    #[inline(always)]
-    fn push(&self, _tenant: &Tenant, (): (), job: impl IntoJob) -> Result<Whom, Job> {
-        Ok(self.inject((), job))
-    }
-
     #[inline]
     fn run_next(&self, tenant: &Tenant) -> bool {
         let mut hand = Hand::empty();

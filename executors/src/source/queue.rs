@@ -10,7 +10,7 @@ mod presence;
 pub(crate) mod privilege;
 pub(crate) mod ring;
 pub(crate) mod single;
-#[cfg(any(feature = "workstealing-exec", feature = "dispatcher-exec"))]
+#[cfg(feature = "_stealing")]
 pub(crate) mod stack;
 pub(crate) mod tenure;
 

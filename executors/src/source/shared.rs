@@ -127,11 +127,6 @@ impl Source for SharedSource {
         Whom::Anyone
     }
 
-    #[inline(always)]
-    fn push(&self, _local: &SharedLocal, to: Worth, job: impl IntoJob) -> Result<Whom, Job> {
-        Ok(self.inject(to, job))
-    }
-
     #[inline]
     fn run_next(&self, local: &SharedLocal) -> bool {
         let mut hand = Hand::empty();

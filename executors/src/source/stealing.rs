@@ -1,6 +1,6 @@
 //! A queue for each worker and one for jobs from outside, and workers that steal from each other.
 
-mod forks;
+pub(crate) mod forks;
 mod local;
 #[cfg(all(test, executors_loom))]
 mod model;
@@ -23,11 +23,12 @@ use super::{
     },
 };
 use crate::{
-    asymmetric_fence::{self, Recalled},
+    asymmetric_fence,
     job::{IntoJob, Job},
     meter::Meter,
     part::Forks,
     placement::Neighbourhood,
+    recall::{self, Recalled},
     sync::OnceLock,
 };
 use std::{fmt, iter};
@@ -54,6 +55,11 @@ struct Seat {
 }
 
 impl Seat {
+    /// The lane for the jobs that its owner has spilled, if it ever has.
+    fn spill(&self) -> Option<&Lane> {
+        self.spill.get().map(|spill| &**spill)
+    }
+
     /// Whether its owner has the ring or the stack of parts to itself.
     fn spares_fences(&self) -> bool {
         self.ring.get().is_some_and(|ring| !ring.is_open()) || self.forks.get().is_some_and(|forks| !forks.is_open())
@@ -82,13 +88,20 @@ impl StealingSource {
         self.seats.len() - 1
     }
 
-    pub(super) fn has_reserved_lanes(&self) -> bool {
-        self.lanes.iter().any(Lane::is_reserved)
+    /// Whether no thread has a lane for jobs from outside to itself.
+    pub(super) fn lanes_are_open(&self) -> bool {
+        self.lanes.iter().all(Lane::is_open)
     }
 
     pub(super) fn recall_lanes(&self) {
+        self.end_with_lanes(iter::empty());
+    }
+
+    /// Recalls the lanes, and ends that and these recalls at one go.
+    fn end_with_lanes<'a>(&self, recalls: impl Iterator<Item = &'a dyn Recalled> + Clone) {
         let lanes: Vec<_> = self.lanes.recall().collect();
-        asymmetric_fence::end_recalls(lanes.iter().map(|lane| lane as &dyn Recalled));
+        let lanes = lanes.iter().map(|lane| lane as &dyn Recalled);
+        recall::end_all(recalls.map(|recall| recall as &dyn Recalled).chain(lanes));
     }
 
     /// Takes a job out of the first lane if it is alone there; or one of a few, if the worker has had no other jobs
@@ -171,7 +184,7 @@ impl StealingSource {
         if first.is_some() || !self.may_have_spilled(local) {
             return Ok(first);
         }
-        let Some(spill) = self.spilled(local.seat) else { return Ok(None) };
+        let Some(spill) = self.seats[local.seat].spill() else { return Ok(None) };
         let first = self.take_batch(local, spill, |_| ring::MAX_SIZE)?;
         local.spilled.set(!spill.is_empty());
         Ok(first)
@@ -238,22 +251,13 @@ impl StealingSource {
         self.seats_shown().filter(move |&(number, _)| Some(number) != own).map(|(_, seat)| seat)
     }
 
-    fn rings_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Stealer<Job>> {
-        self.seats_of_others(Some(local)).filter_map(|seat| seat.ring.get())
-    }
-
     /// The lanes for jobs that were spilled.
     fn spills(&self) -> impl Iterator<Item = &Lane> {
-        self.seats_shown().filter_map(|(_, seat)| Some(&**seat.spill.get()?))
+        self.seats_shown().filter_map(|(_, seat)| seat.spill())
     }
 
     fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
         self.lanes.iter().chain(self.spills())
-    }
-
-    /// The lane for the jobs that are spilled there, if there ever were any.
-    fn spilled(&self, seat: usize) -> Option<&Lane> {
-        self.seats[seat].spill.get().map(|spill| &**spill)
     }
 
     /// Whether there is a job that [`run_next`](Source::run_next) would run, unless it is stolen.
@@ -272,7 +276,8 @@ impl StealingSource {
     }
 
     fn has_own(&self, local: &StealingLocal) -> bool {
-        Self::has_next(local) || local.spilled.get() && self.spilled(local.seat).is_some_and(|spill| !spill.is_empty())
+        Self::has_next(local)
+            || local.spilled.get() && self.seats[local.seat].spill().is_some_and(|spill| !spill.is_empty())
     }
 }
 
@@ -303,13 +308,14 @@ impl StealingSource {
     }
 
     #[cold]
-    fn recall_lanes_and_seats(&self, local: &StealingLocal) {
+    fn recall_lanes_and_seats(&self, local: Option<&StealingLocal>) {
         // All that are reserved: a thread that was spared a fence by one of them may have put its job into another.
-        let rings: Vec<_> = self.rings_of_others(local).filter_map(Stealer::recall).collect();
-        let stacks: Vec<_> = self.forks_of_others(local).filter_map(Forks::recall).collect();
-        let lanes: Vec<_> = self.lanes.recall().collect();
-        let of_others = rings.iter().map(|ring| ring as &dyn Recalled).chain(stacks.iter().map(|stack| stack as _));
-        asymmetric_fence::end_recalls(of_others.chain(lanes.iter().map(|lane| lane as _)));
+        let others = || self.seats_of_others(local);
+        let rings: Vec<_> = others().filter_map(|seat| seat.ring.get()?.recall()).collect();
+        let stacks: Vec<_> = others().filter_map(|seat| seat.forks.get()?.recall()).collect();
+        let rings_and_stacks =
+            rings.iter().map(|ring| ring as &dyn Recalled).chain(stacks.iter().map(|stack| stack as _));
+        self.end_with_lanes(rings_and_stacks);
     }
 }
 
@@ -402,10 +408,10 @@ impl Source for StealingSource {
 
     #[inline(never)] // as `has_jobs`
     fn spares_fences(&self, local: Option<&StealingLocal>) -> bool {
-        self.has_reserved_lanes() || !self.shown.is_empty() && self.seats_spare_fences(local)
+        !self.lanes_are_open() || !self.shown.is_empty() && self.seats_spare_fences(local)
     }
 
-    fn recall(&self, local: &StealingLocal) {
+    fn recall(&self, local: Option<&StealingLocal>) {
         if self.shown.is_empty() {
             self.recall_lanes();
         } else {
@@ -413,12 +419,16 @@ impl Source for StealingSource {
         }
     }
 
-    fn falls_asleep(&self, local: &StealingLocal) {
+    fn on_sleep(&self, local: &StealingLocal) {
         if local.has_seat && !local.is_hidden.get() && !Self::has_next(local) && !local.spilled.get() {
             local.ring.forget_room();
             self.shown.hide(local.seat);
             local.is_hidden.set(true);
         }
+    }
+
+    fn on_block(&self, local: &StealingLocal) {
+        local.give_back();
     }
 
     fn gathers(&self, local: &StealingLocal) -> bool {
@@ -431,7 +441,7 @@ impl Source for StealingSource {
 
     fn pop_outside(&self, local: &StealingLocal, period: usize, meter: &Meter) -> Option<Job> {
         local.earn_privilege(period);
-        // If another thread is at it already, so much the better.
+        // If another thread is just taking jobs there, that is all that this look is for.
         self.pop_stranded(local, meter).or_else(|| self.take_from_lanes(local, self.share(local, period)).ok()?)
     }
 

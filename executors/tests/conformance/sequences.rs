@@ -8,7 +8,7 @@ use crate::support::{child::Child, gate::Gate, watchdog::until};
 use executors::{
     Failure, Pool, TaskError,
     group::partition,
-    sequence::{self, ClusterOfNothing},
+    sequence::{self, ClusterSizeError},
 };
 use std::{
     mem,
@@ -132,7 +132,7 @@ pub(crate) fn a_cluster_is_one_job(subject: &impl Subject) {
             pool.join().expect("this is no worker");
             assert_eq!(pool.stats().finished - before, jobs, "{elements} elements by {size}");
         }
-        assert_eq!(clusters(10, 0).expect_err("no clusters of 0"), ClusterOfNothing);
+        assert_eq!(clusters(10, 0).expect_err("no clusters of 0"), ClusterSizeError);
     });
 }
 

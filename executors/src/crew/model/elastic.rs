@@ -37,10 +37,6 @@ impl Source for OneTray {
         Whom::Anyone
     }
 
-    fn push(&self, (): &(), (): (), job: impl IntoJob) -> Result<Whom, Job> {
-        Ok(self.inject((), job))
-    }
-
     fn run_next(&self, (): &()) -> bool {
         self.take().map(Job::run).is_some()
     }

@@ -116,9 +116,10 @@ impl Source for ModelSource {
         !self.sides.is_empty()
     }
 
-    fn recall(&self, &seat: &usize) {
+    fn recall(&self, seat: Option<&usize>) {
         if !self.sides.is_empty() {
-            heavy_fence(self.sides.iter().enumerate().filter(|&(other, _)| other != seat).map(|(_, side)| side));
+            let others = self.sides.iter().enumerate().filter(|&(other, _)| Some(&other) != seat);
+            heavy_fence(others.map(|(_, side)| side));
         }
     }
 

@@ -7,6 +7,7 @@ use crate::{
     crew::Crew,
     job::Job,
     parker::{Origin, Parker},
+    recall,
     source::Source,
     sync::atomic::{Ordering::SeqCst, fence},
 };
@@ -83,14 +84,7 @@ where
     /// Whether there are any jobs by `look`. Relies on a fence before, and makes up for those that others have spared,
     /// too.
     pub(super) fn sees_any(&self, look: impl Fn() -> bool) -> bool {
-        let Crew { source, .. } = self.crew;
-        // In this order: what is not reserved any more, because another thread has recalled it, must have been so
-        // before the look.
-        let spares_fences = source.spares_fences(Some(&self.local));
-        look()
-            || spares_fences && {
-                source.recall(&self.local);
-                look()
-            }
+        let (Crew { source, .. }, local) = (self.crew, Some(&self.local));
+        recall::sees(source.spares_fences(local), look, || source.recall(local))
     }
 }

@@ -38,16 +38,14 @@ where
         // Counted from now, not from when it sleeps, which may be long after.
         self.stays_until.set(self.deadline(begin));
         let mut rests_at = begin;
-        if look == Look::Active
-            && let Some(spin) = self.spin()
-        {
+        if let Look::Active(spin) = look {
             if let Some(job) = self.watch(begin, spin, || self.crew.life.is_awaited(), || self.search()) {
                 self.outlook.finds();
                 return Some(self.found(job));
             }
             if self.crew.life.is_awaited() {
                 // That thread may submit the next job as soon as all are idle.
-                look = Look::Idle;
+                look = Look::Idle(spin);
             }
             rests_at = Instant::now();
         }
@@ -72,8 +70,8 @@ where
     /// [`look_for_job`](Self::look_for_job).
     fn await_job(&self, look: Look, now: Instant) -> Option<Job> {
         let mut nap = Nap::default();
-        let burst = self.outlook.rests(now, self.meter.read().runs(), self.spin().filter(|_| look == Look::Active));
-        if let Some(jobs) = burst {
+        let looked = if let Look::Active(spin) = look { Some(spin) } else { None };
+        if let Some(jobs) = self.outlook.rests(now, self.meter.read().runs(), looked) {
             self.crew.precedence.learns(jobs);
         }
         let mut first = Some(look);
@@ -104,7 +102,8 @@ where
     /// `first` is how it looks at its first rest; `None` at later ones.
     fn rest(&self, first: Option<Look>, nap: Nap) {
         self.become_idle();
-        let is_called_for = first.is_some() && self.sees_the_end() || first == Some(Look::Idle) && self.sees_a_job();
+        let is_called_for =
+            first.is_some_and(|look| self.sees_the_end() || matches!(look, Look::Idle(spin) if self.sees_a_job(spin)));
         if !is_called_for {
             match self.crew.idle {
                 Idle::Park { .. } => self.sleep(nap),
@@ -117,7 +116,7 @@ where
     fn sleep(&self, nap: Nap) {
         self.outlook.sleeps();
         let Crew { parker, source, .. } = self.crew;
-        source.falls_asleep(&self.local);
+        source.on_sleep(&self.local);
         let nap = nap.announce(parker, self.seat);
         parker.stop_looking(self.seat);
         let has_jobs = || {

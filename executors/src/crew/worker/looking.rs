@@ -13,15 +13,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How a worker that has run dry looks for jobs before it sleeps.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// How, and for how long, a worker that has run dry looks for jobs before it sleeps.
+#[derive(Clone, Copy)]
 pub(super) enum Look {
     /// It does not.
     Not,
     /// It counts as active meanwhile.
-    Active,
+    Active(Duration),
     /// It counts as idle, because another worker might be hired, or because a thread waits until all are idle.
-    Idle,
+    Idle(Duration),
 }
 
 impl<S, P> Worker<'_, S, P>
@@ -32,19 +32,19 @@ where
     /// How it looks, if the parker says that it `may_go_on`, or it is new.
     pub(super) fn how_to_look(&self, may_go_on: bool) -> Look {
         let Crew { life, idle, .. } = self.crew;
+        let Some(spin) = self.spin() else { return Look::Not };
         let is_welcome = may_go_on || self.outlook.is_new() && life.has_few_threads();
         if !is_welcome || life.is_closed() || !self.outlook.is_promising(self.meter.read().runs(), *idle) {
             Look::Not
         } else if S::ELASTIC && self.crew.may_grow() || life.is_awaited() {
-            Look::Idle
+            Look::Idle(spin)
         } else {
-            Look::Active
+            Look::Active(spin)
         }
     }
 
-    /// Whether a job comes while the worker looks.
-    pub(super) fn sees_a_job(&self) -> bool {
-        let Some(spin) = self.spin() else { return false };
+    /// Whether a job comes while the worker looks, for `spin`.
+    pub(super) fn sees_a_job(&self, spin: Duration) -> bool {
         let is_there = self.watch(Instant::now(), spin, || false, || Some(())).is_some();
         if is_there {
             self.outlook.finds();
@@ -95,7 +95,7 @@ where
     }
 
     /// For how long it looks for jobs before it sleeps, if it does both.
-    pub(super) fn spin(&self) -> Option<Duration> {
+    fn spin(&self) -> Option<Duration> {
         match self.crew.idle {
             Idle::Park { spin } if spin > Duration::ZERO => Some(self.outlook.patience(spin)),
             _ => None,

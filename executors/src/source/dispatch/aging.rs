@@ -44,7 +44,7 @@ impl Aging {
         self.left.set(self.period);
     }
 
-    /// The worker has exchanged one token for another. Numbers beyond the last subpool's stand for none.
+    /// The worker has exchanged one token for another. A number beyond the last subpool's stands for no token.
     pub(super) fn go_on(&self, from: usize, to: usize) {
         if let Some(left) = self.left_elsewhere.get(from) {
             left.set(self.left.get());

@@ -51,7 +51,7 @@ impl DispatchSource {
             || local.aging.is_due()
             || (self.board.view().has_any(shared.get())
                 || local.bound.is_some_and(|own| self.entrance(own).board.view().has_any(bound.get())))
-                && self.goes(local)
+                && self.obeys_call(local)
             || local.at.get().level() < NORMAL && self.stream_calls(local)
     }
 
@@ -72,7 +72,7 @@ impl DispatchSource {
     /// Whether the worker obeys a call: to a higher level at once, to another subpool of its own level when its stint
     /// is over.
     #[inline(never)]
-    pub(super) fn goes(&self, local: &DispatchLocal) -> bool {
+    pub(super) fn obeys_call(&self, local: &DispatchLocal) -> bool {
         let Both { shared, bound } = self.eligible(local, false);
         let calls = shared & local.watch.shared.get() | bound & local.watch.bound.get();
         if calls & board::from_level(local.at.get().level() + 1) != 0 {

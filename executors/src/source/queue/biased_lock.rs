@@ -18,7 +18,7 @@
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It checks whether the thread
 //!   is inside. If not, it exchanges *recalled* for *nobody*. If so, it does no more. (A thread that is inside another
 //!   lock counts as inside, too: then the lock stays recalled until that thread, or the next recaller, ends this.)
-//! - After R1 a recaller [waits a moment](crate::asymmetric_fence#recalls) for the thread to take the lock, and leaves
+//! - After R1 a recaller [waits a moment](crate::recall) for the thread to take the lock, and leaves
 //!   out R2 and R3 if it does: a thread that has jobs to put in does so soon.
 //!
 //! *One at a time.* If O3 sees *reserved*, and R2 is issued, that comes after O2, and R3 sees what O1 has stored, or
@@ -40,7 +40,8 @@ mod model;
 
 use super::presence::Presence;
 use crate::{
-    asymmetric_fence::{Interruption, LightSide, Recalled},
+    asymmetric_fence::LightSide,
+    recall::{Interruption, Recalled},
     sync::atomic::{
         AtomicPtr, AtomicU32, AtomicU64,
         Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
@@ -98,12 +99,12 @@ impl Holder {
     }
 
     fn is_reserved(self) -> bool {
-        self.is_for_one() && !self.is_recalled()
+        !self.is_open() && !self.is_recalled()
     }
 
-    /// Whether the lock is reserved, or was until it was recalled.
-    fn is_for_one(self) -> bool {
-        self.0 as u32 != 0
+    /// Whether the lock is neither reserved nor recalled: any thread may enter when none is inside.
+    fn is_open(self) -> bool {
+        self.0 as u32 == 0
     }
 }
 
@@ -220,7 +221,7 @@ impl BiasedLock {
     pub(super) fn leave_reserved(&self, thread: &'static Presence) {
         let times = self.times.load(Relaxed).wrapping_add(1);
         self.times.store(times, Relaxed);
-        let _former = self.take_interruption();
+        self.interruption.forget();
         self.presence.store(ptr::from_ref(thread).cast_mut(), Relaxed);
         self.holder.store(Holder::reserved(thread, times).0, Release);
         // Pairs with the fence of a thread that finds it not reserved: see `fence_after`.
@@ -238,12 +239,8 @@ impl BiasedLock {
     /// be reserved of what it looks at: so it makes no difference whether the calling thread has done it in this lock
     /// or in another.
     ///
-    /// If the thread has not reserved the lock, or the lock was recalled, this is a real fence. If it has, as it sees
-    /// here: a thread that has not issued its heavy fence yet will see what was done; so will one that needs none,
-    /// because the calling thread will take the lock that was recalled from it; one that issued its heavy fence before
-    /// this would have made the calling thread see the recall here, and so would one that found that the recall had
-    /// been ended; and one that found the lock not reserved yet did so before the fence in
-    /// [`leave_reserved`](Self::leave_reserved), after which the calling thread sees what that one has written.
+    /// If the thread has not reserved the lock, or the lock was recalled, this is a real fence. If it has, the module
+    /// of [recalls](crate::recall) says why none is needed.
     #[inline(always)]
     pub(super) fn fence_after(&self, thread: Option<&Presence>) {
         match thread {
@@ -261,14 +258,14 @@ impl BiasedLock {
         thread.side.fence();
     }
 
-    /// Whether the lock is reserved, or recalled. If it is neither, the caller sees what was done inside while it was:
+    /// Whether the lock is neither reserved nor recalled. If so, the caller sees what was done inside while it was:
     /// Acquire pairs with the exchange of the thread that has ended a recall.
-    pub(super) fn is_reserved(&self) -> bool {
-        Holder(self.holder.load(Acquire)).is_for_one()
+    pub(super) fn is_open(&self) -> bool {
+        Holder(self.holder.load(Acquire)).is_open()
     }
 
-    /// R1, if the lock is reserved. The result is to be [ended](crate::asymmetric_fence::end_recall), even if another
-    /// thread has recalled the lock: that thread may not have issued its fence yet.
+    /// R1, if the lock is reserved. The result is to be [ended](crate::recall::end), even if another thread has
+    /// recalled the lock: that thread may not have issued its fence yet.
     pub(super) fn recall(&self) -> Option<RecalledLock<'_>> {
         let mut holder = Holder(self.holder.load(Acquire));
         while holder.is_reserved() {

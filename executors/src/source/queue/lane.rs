@@ -92,12 +92,12 @@ impl Lane {
         self.back.lock.fence_after(Presence::of_this_thread());
     }
 
-    /// Whether a thread has the back to itself; also while that is about to end.
-    pub(crate) fn is_reserved(&self) -> bool {
-        self.back.lock.is_reserved()
+    /// Whether neither a thread has the back to itself nor that is about to end.
+    pub(crate) fn is_open(&self) -> bool {
+        self.back.lock.is_open()
     }
 
-    /// Recalls the back, if a thread has it to itself; [`end_recall`](crate::asymmetric_fence::end_recall) ends that.
+    /// Recalls the back, if a thread has it to itself; [`recall::end`](crate::recall::end) ends that.
     pub(crate) fn recall(&self) -> Option<RecalledLock<'_>> {
         self.back.lock.recall()
     }

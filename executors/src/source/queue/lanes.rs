@@ -222,8 +222,8 @@ impl Lanes {
     #[cold]
     fn review_privilege(&self, mut back: Back<'_>) {
         if back.check_privilege_due(place::current().number) {
-            // The number of this lane, unless the allocator has put jobs in, too, when this lane got a block, and has
-            // moved on. Then a lane may be reserved that should not be, until it is recalled.
+            // The number of this lane: unless the push needed another block, and the allocator, which then put in jobs
+            // itself, has moved this thread on. Then a lane may be reserved that should not be, until it is recalled.
             if self.own_number().is_multiple_of(2) {
                 back.reserve();
             } else {
@@ -294,8 +294,8 @@ fn make_lane(place: &OnceLock<Box<Lane>>) -> &Lane {
 mod tests {
     use super::{super::privilege, *};
     use crate::{
-        asymmetric_fence::Recalled,
         job::{Closure, Job},
+        recall::{self, Recalled},
     };
     use std::thread;
 
@@ -353,7 +353,7 @@ mod tests {
 
     fn recall(lanes: &Lanes) {
         let recalled: Vec<_> = lanes.recall().collect();
-        asymmetric_fence::end_recalls(recalled.iter().map(|lock| lock as &dyn Recalled));
+        recall::end_all(recalled.iter().map(|lock| lock as &dyn Recalled));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{
     cell::Cell,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 /// One thread's, for as long as it lives. It is the thread's, and not the lock's: a thread records here that it is
@@ -45,7 +45,7 @@ struct Departure;
 impl Drop for Departure {
     fn drop(&mut self) {
         if let Some(presence) = OWN.with(Cell::take) {
-            REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).vacant.push(presence);
+            Registry::lock().vacant.push(presence);
         }
     }
 }
@@ -68,12 +68,15 @@ impl Presence {
             return Some(present);
         }
         DEPARTURE.try_with(|_| ()).ok()?;
-        let vacant_or_number = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).give();
-        // Allocated after the lock was given back: the allocator may re-enter.
-        let presence = vacant_or_number.unwrap_or_else(Presence::leak);
+        let given = Registry::lock().give();
+        let presence = match given {
+            Given::Vacant(presence) => presence,
+            // Allocated after the lock was given back: the allocator may re-enter.
+            Given::New(number) => Presence::leak(number),
+        };
         if let Some(nested) = Self::of_this_thread() {
             // It has. A lock may be reserved for `nested` by now.
-            REGISTRY.lock().unwrap_or_else(PoisonError::into_inner).vacant.push(presence);
+            Registry::lock().vacant.push(presence);
             return Some(nested);
         }
         OWN.with(|own| own.set(Some(presence)));
@@ -94,12 +97,26 @@ impl Presence {
     }
 }
 
+/// What a thread gets that has no presence.
+enum Given {
+    /// One that no thread has any more.
+    Vacant(&'static Presence),
+    /// The number of one that is yet to be made.
+    New(u32),
+}
+
 impl Registry {
-    /// One that no thread has any more, or the number of a new one.
-    fn give(&mut self) -> Result<&'static Presence, u32> {
-        self.vacant.pop().ok_or_else(|| {
-            self.number += 1;
-            self.number
-        })
+    fn lock() -> MutexGuard<'static, Self> {
+        REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give(&mut self) -> Given {
+        self.vacant.pop().map_or_else(
+            || {
+                self.number += 1;
+                Given::New(self.number)
+            },
+            Given::Vacant,
+        )
     }
 }

@@ -1,15 +1,12 @@
 //! When a thread has reason to have a part of a queue to itself.
 //!
 //! While it has, it issues no locked instruction for a job there. But a thread that needs that part, or falls asleep
-//! meanwhile, recalls the privilege. Mostly the user [gives it back](crate::asymmetric_fence#recalls) at once, which
+//! meanwhile, recalls the privilege. Mostly the user [gives it back](crate::recall) at once, which
 //! costs each of the two about as much as ten jobs of no work. If the user does not get there, a heavy fence is needed,
 //! which costs the recaller as much as a thousand jobs or more, and the user several hundred. The number of jobs that
 //! earn the privilege, its *price*, follows from the fences issued because of it.
 
-use crate::{
-    asymmetric_fence::{self, Interruption},
-    placement::core_count,
-};
+use crate::{asymmetric_fence, placement::core_count, recall::Interruption};
 use std::cell::Cell;
 
 /// The least price for a worker, which gives its privilege back when it runs out of jobs.
@@ -158,8 +155,8 @@ impl Earnings {
         if privilege.is_kept {
             return asymmetric_fence::is_still_ready();
         }
-        // Nothing is changed by what was read before this: it may start a thread, and the allocator may come here
-        // again.
+        // This may start a thread, and the allocator may come here again: what was read before is out of date then, and
+        // is not written back.
         let is_ready = asymmetric_fence::is_ready();
         if !is_ready {
             self.change(Privilege::postpone);

@@ -49,7 +49,7 @@
 //!   `taken`, and exchanges *recalled* for *open*, with that as `next`. If this fails, another thread has opened the
 //!   ring.
 //! - An owner that sees *recalled* opens the ring itself: when it takes a job, when it puts one in, or when it looks
-//!   outside. One that runs out of jobs does so unasked. After R1 a recaller [waits a moment](asymmetric_fence#recalls)
+//!   outside. One that runs out of jobs does so unasked. After R1 a recaller [waits a moment](recall)
 //!   for that, and leaves out R2 and R3 if it happens.
 //!
 //! What makes that safe:
@@ -91,8 +91,9 @@ pub(crate) use stealer::Stealer;
 use super::{Busy, Span};
 use crate::{
     apart::Apart,
-    asymmetric_fence::{self, Interruption, LightSide, Recalled},
+    asymmetric_fence::LightSide,
     containment::discard,
+    recall::{self, Interruption, Recalled},
     sync::{
         Arc,
         atomic::{
@@ -168,7 +169,7 @@ impl<T> Ring<T> {
     /// Claims as many jobs as `wanted` says, given how many there are, and at least one. Returns their counts one by
     /// one: a range from the first to the last would be empty if these wrap around in between.
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<impl Iterator<Item = u32>>, Busy> {
-        self.recall().iter().for_each(asymmetric_fence::end_recall);
+        self.recall().iter().for_each(recall::end);
         let head = self.head(Acquire);
         if !head.is_open() {
             return Err(Busy);

@@ -33,10 +33,10 @@ mod model;
 use super::{
     Busy, insist,
     lane::{Back, Lane},
-    tenure::stay_away,
 };
 use crate::{
     containment::discard,
+    courtesy,
     job::{IntoJob, Job, hand::Hand},
     sync::{
         Mutex, MutexGuard,
@@ -120,7 +120,7 @@ impl SingleLane {
         (0..PAUSES).for_each(|_| hint::spin_loop());
         self.lane.back().or_else(|| {
             (0..ABSENCES).find_map(|_| {
-                stay_away(Instant::now(), ABSENCE);
+                courtesy::spin_for(ABSENCE, Instant::now());
                 self.lane.back()
             })
         })

@@ -35,7 +35,7 @@
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
 //!   *open*.
 //! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. One that runs out of jobs
-//!   opens the stack unasked. After R1 a recaller [waits a moment](crate::asymmetric_fence#recalls) for that, and
+//!   opens the stack unasked. After R1 a recaller [waits a moment](crate::recall) for that, and
 //!   leaves out R2 and R3 if it happens.
 //!
 //! What makes that safe:
@@ -60,7 +60,8 @@ pub(crate) use thief::Thief;
 
 use crate::{
     apart::Apart,
-    asymmetric_fence::{Interruption, LightSide, Recalled},
+    asymmetric_fence::LightSide,
+    recall::{Interruption, Recalled},
     sync::{
         Arc,
         atomic::{
@@ -112,10 +113,24 @@ impl<T> Stack<T> {
         Head::of(self.head.load(order))
     }
 
-    /// Changes the head to `after` if it is `before`. Returns whether it did.
+    /// Changes the head to `after` if it is `before`; returns what it is otherwise.
     #[inline(always)]
-    fn exchange(&self, before: Head, after: Head) -> bool {
-        self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire).is_ok()
+    fn exchange(&self, before: Head, after: Head) -> Result<(), Head> {
+        let outcome = self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire);
+        outcome.map(drop).map_err(Head::of)
+    }
+
+    /// Acquire: if the stack is open, as in [`Thief::is_open`]. If it is not, the heavy fence orders what is looked at
+    /// next, or the load by which the recall is seen to be over.
+    fn recall(&self) -> Option<RecalledStack<'_, T>> {
+        let mut head = self.head(Acquire);
+        while head.is_reserved() {
+            match self.exchange(head, head.recalled()) {
+                Ok(()) => head = head.recalled(),
+                Err(now) => head = now,
+            }
+        }
+        (!head.is_open()).then_some(RecalledStack { stack: self, head })
     }
 
     #[inline(always)]

@@ -27,10 +27,10 @@
 //! All this is advice: a worker that ignores it, as searching workers do, or sees an old value, takes a job a moment
 //! earlier or later than it should. So everything is Relaxed, and not part of any model.
 
+use crate::courtesy;
 use crossbeam_utils::CachePadded;
 use std::{
     cell::Cell,
-    hint,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
     time::{Duration, Instant},
 };
@@ -78,7 +78,8 @@ pub(crate) struct Tenure(CachePadded<AtomicUsize>);
 
 /// One of the workers that take turns.
 pub(crate) struct Tenant {
-    name: usize,
+    /// [`NOBODY`] if it has no turns.
+    id: usize,
     phase: Cell<Phase>,
     /// Visits before the next trial.
     respite: Cell<u32>,
@@ -114,12 +115,12 @@ impl Mark {
 impl Tenant {
     /// Threads without a seat take jobs by searching for them, and have no turns.
     pub(crate) fn new(seat: Option<usize>) -> Self {
-        let name = seat.map_or(NOBODY, |seat| seat + 1);
-        Tenant { name, phase: Cell::new(Phase::Free { left: 0 }), respite: Cell::new(TRIAL) }
+        let id = seat.map_or(NOBODY, |seat| seat + 1);
+        Tenant { id, phase: Cell::new(Phase::Free { left: 0 }), respite: Cell::new(TRIAL) }
     }
 
     /// Counts a visit, if this is one that is only counted. Returns whether it is.
-    fn counts_visit(&self) -> bool {
+    fn count_visit(&self) -> bool {
         let mut phase = self.phase.get();
         match &mut phase {
             Phase::Free { left: 0 } | Phase::Trial { left: 0, .. } | Phase::Turns { .. } => return false,
@@ -130,14 +131,14 @@ impl Tenant {
     }
 
     /// Takes jobs as it comes, for longer each time.
-    fn goes_free(&self) {
+    fn go_free(&self) {
         self.phase.set(Phase::Free { left: self.respite.replace((2 * self.respite.get()).min(LONGEST)) });
     }
 
     /// Decides how to go on after a wait in which the others had a pace of `theirs`; with this worker it was `ours`.
     fn judge(&self, theirs: f64, ours: f64, turns_left: u32) {
         if theirs < LEAST_PACE.max(CLEARLY * ours) {
-            return self.goes_free();
+            return self.go_free();
         }
         // One wait may have paid by luck.
         if turns_left < TURNS {
@@ -172,7 +173,7 @@ impl Tenure {
     /// Whether the tenant may take a job at once; if not, [`await_turn`](Self::await_turn) comes first.
     #[inline]
     fn lets_in(&self, tenant: &Tenant) -> bool {
-        self.0.load(Relaxed) == tenant.name || tenant.counts_visit()
+        self.0.load(Relaxed) == tenant.id || tenant.count_visit()
     }
 
     /// Waits for the tenant's turn, if it is to have one.
@@ -183,14 +184,14 @@ impl Tenure {
             Phase::Free { .. } => return tenant.phase.set(Phase::Trial { left: TRIAL, since: begin }),
             // Jobs are long, or there were none for a while.
             Phase::Trial { since, .. } if begin.time.saturating_duration_since(since.time) > LONG_TRIAL => {
-                return tenant.goes_free();
+                return tenant.go_free();
             }
             Phase::Trial { since, .. } => (begin.pace_since(since), TURNS, TRIAL_LOOKS),
             Phase::Turns { left, pace } => (pace, left, TURN_LOOKS),
         };
         let theirs = pace_of_others(begin, looks, LEAST_PACE.max(NEARLY * ours), mark);
         tenant.judge(theirs, ours, turns_left);
-        self.0.store(tenant.name, Relaxed);
+        self.0.store(tenant.id, Relaxed);
     }
 }
 
@@ -198,7 +199,7 @@ impl Tenure {
 fn pace_of_others(begin: Mark, looks: u32, least: f64, mark: impl Fn() -> Mark) -> f64 {
     let mut last = begin;
     for _ in 0..looks {
-        stay_away(last.time, LOOK);
+        courtesy::spin_for(LOOK, last.time);
         let now = mark();
         let pace = now.pace_since(last);
         last = now;
@@ -207,13 +208,6 @@ fn pace_of_others(begin: Mark, looks: u32, least: f64, mark: impl Fn() -> Mark) 
         }
     }
     last.pace_since(begin)
-}
-
-/// Spins, and touches nothing, until `time` has passed since `begin`.
-pub(super) fn stay_away(begin: Instant, time: Duration) {
-    while begin.elapsed() < time {
-        hint::spin_loop();
-    }
 }
 
 #[cfg(all(test, not(executors_loom)))]
@@ -336,7 +330,7 @@ mod tests {
         assert!(!admits(true));
         assert_eq!(tenure.0.load(Relaxed), NOBODY);
         assert!(admits(false));
-        assert_eq!(tenure.0.load(Relaxed), tenant.name, "it has waited");
+        assert_eq!(tenure.0.load(Relaxed), tenant.id, "it has waited");
     }
 
     #[test]

@@ -6,6 +6,16 @@ use crate::{
     source::queue::{Busy, insist},
 };
 
+/// What there is for a worker that waits for a part of its job.
+pub(crate) enum PartOf<'a> {
+    /// A part of that part, which the worker has taken.
+    Taken(Loan),
+    /// Nothing: the part has been settled by now.
+    Settled,
+    /// Nothing yet; this is where it would be.
+    NoneYet(&'a Forks),
+}
+
 impl StealingSource {
     /// Where the worker puts parts of its job; `None` if it has no seat of its own, because no thread would look there.
     #[inline(always)]
@@ -51,23 +61,17 @@ impl StealingSource {
     }
 
     /// For the worker that has forked `part` and waits for it: something that the worker which has taken `part` has
-    /// forked in turn, unless `part` is settled by now.
-    ///
-    /// # Errors
-    ///
-    /// Where the parts of that other worker will be, if there are none; `None` if `part` is settled.
-    pub(crate) fn take_part_of(&self, part: &Stub, local: &StealingLocal) -> Result<Loan, Option<&Forks>> {
+    /// forked in turn.
+    pub(crate) fn take_part_of(&self, part: &Stub, local: &StealingLocal) -> PartOf<'_> {
         let taker = insist(|| if part.is_settled() { Ok(None) } else { part.taker().map(Some) });
-        let Some(taker) = taker else { return Err(None) };
-        insist(|| self.take_part(taker, local, Forks::has_parts, || !part.is_settled()))
-            .ok_or_else(|| self.seats[taker].forks.get())
+        let Some(taker) = taker else { return PartOf::Settled };
+        match insist(|| self.take_part(taker, local, Forks::has_parts, || !part.is_settled())) {
+            Some(loan) => PartOf::Taken(loan),
+            None => PartOf::NoneYet(self.seats[taker].forks.get().expect("a worker that takes parts has a stack")),
+        }
     }
 
     pub(super) fn forks(&self) -> impl Iterator<Item = &Forks> {
         self.seats_shown().filter_map(|(_, seat)| seat.forks.get())
-    }
-
-    pub(super) fn forks_of_others(&self, local: &StealingLocal) -> impl Iterator<Item = &Forks> {
-        self.seats_of_others(Some(local)).filter_map(|seat| seat.forks.get())
     }
 }

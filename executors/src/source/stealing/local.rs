@@ -68,8 +68,8 @@ impl StealingLocal {
         }
     }
 
-    /// The worker has run out of jobs: while it looks for others, what it has to itself would have to be taken away by
-    /// those that fall asleep.
+    /// The worker has run out of jobs, or its job blocks: until it goes on, what it has to itself would have to be
+    /// taken away by those that fall asleep.
     pub(super) fn give_back(&self) {
         self.ring.give_back();
         if let Some(forker) = self.forker.get() {

@@ -200,7 +200,7 @@ impl Crew {
     fn work(&self, local: &StealingLocal) {
         loop {
             self.run_all(local);
-            self.source.falls_asleep(local);
+            self.source.on_sleep(local);
             self.asleep.fetch_add(1, SeqCst);
             fence(SeqCst);
             if !self.source.has_jobs() {

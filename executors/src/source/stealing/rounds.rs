@@ -11,11 +11,11 @@
 #[cfg(all(test, executors_loom))]
 mod model;
 
-use super::{Seat, StealingLocal, StealingSource};
+use super::{StealingLocal, StealingSource};
 use crate::{
     job::Job,
     meter::Meter,
-    source::queue::{Busy, Span, ring::Stealer},
+    source::queue::{Busy, Span, lane::Lane, ring::Stealer},
 };
 use std::cell::Cell;
 
@@ -59,7 +59,7 @@ impl StealingSource {
         if let Some(before) = waited.take()
             && self.waiting(seat.get()).is_some_and(|now| now.has_not_moved_since(before))
         {
-            // If another thread is at it, so much the better.
+            // If another thread is just taking jobs there, that is all that this look is for.
             let job = self.take_one_of(seat.get()).ok()??;
             looks.set(LOOKS - 2); // the next look is at the lanes
             waited.set(self.waiting(seat.get()));
@@ -74,9 +74,9 @@ impl StealingSource {
     }
 
     fn take_one_of(&self, seat: usize) -> Result<Option<Job>, Busy> {
-        let Seat { ring, spill, .. } = &self.seats[seat];
-        match ring.get().map_or(Ok(None), Stealer::steal) {
-            Ok(None) => spill.get().map_or(Ok(None), |spill| spill.pop()),
+        let seat = &self.seats[seat];
+        match seat.ring.get().map_or(Ok(None), Stealer::steal) {
+            Ok(None) => seat.spill().map_or(Ok(None), Lane::pop),
             found => found,
         }
     }
@@ -84,7 +84,7 @@ impl StealingSource {
     /// What is in the ring of a worker that has jobs there or in its spill.
     fn waiting(&self, seat: usize) -> Option<Span> {
         let in_ring = self.seats[seat].ring.get().map(|ring| ring.jobs()).unwrap_or_default();
-        let has_spilled = || self.spilled(seat).is_some_and(|spill| !spill.is_empty());
+        let has_spilled = || self.seats[seat].spill().is_some_and(|spill| !spill.is_empty());
         (in_ring.len() > 0 || has_spilled()).then_some(in_ring)
     }
 }

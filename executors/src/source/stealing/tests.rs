@@ -1,5 +1,5 @@
 use super::*;
-use crate::{job::MadeBy, options::Placement};
+use crate::{job::MadeBy, options::Placement, part::Fork};
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},
@@ -59,7 +59,7 @@ fn a_worker_whose_spill_is_being_robbed_looks_elsewhere() {
     (0..4).for_each(|_| give(&source, &other, Job::new(|| ())));
     // What it takes besides the first would delay its spilled jobs.
     let finds = || source.search(&local, &Meter::default()).is_some() && local.ring.len() == 0;
-    let spill = source.spilled(local.seat).expect("there was no room in the ring");
+    let spill = source.seats[local.seat].spill().expect("there was no room in the ring");
     let robbed = spill.take(
         |_| 1,
         |record| {
@@ -116,17 +116,17 @@ fn a_job_is_alone_if_its_worker_has_no_other() {
 fn a_resting_worker_is_searched_again_when_it_has_jobs() {
     let (source, local) = loaded(1, 0);
     let are_shown = || source.seats_shown().map(|(seat, _)| seat).collect::<Vec<_>>();
-    source.falls_asleep(&local);
+    source.on_sleep(&local);
     assert_eq!(are_shown(), [0], "it has a job");
     drop(local.ring.pop());
-    source.falls_asleep(&local);
-    source.falls_asleep(&local);
+    source.on_sleep(&local);
+    source.on_sleep(&local);
     assert_eq!(are_shown(), [0; 0]);
     give(&source, &local, Job::new(|| ()));
     assert!(are_shown() == [0] && source.has_jobs());
     let thief = source.attach(Some(1));
     assert!(source.steal(&thief, usize::MAX, &Meter::default()).is_ok_and(|stolen| stolen.is_some()));
-    source.falls_asleep(&local);
+    source.on_sleep(&local);
     assert!(source.steal(&thief, usize::MAX, &Meter::default()).is_ok_and(|stolen| stolen.is_none()));
 }
 
@@ -187,7 +187,7 @@ fn a_thread_without_a_seat_shows_only_the_jobs_it_spills() {
     (0..ring::MAX_SIZE).for_each(|_| give(&source, &stranger, Job::new(|| ())));
     assert_eq!(source.len(), 0);
     give(&source, &stranger, Job::new(|| ()));
-    source.falls_asleep(&stranger);
+    source.on_sleep(&stranger);
     assert_eq!(source.len(), 1);
 }
 
@@ -210,4 +210,28 @@ fn a_worker_that_runs_out_of_jobs_gives_its_ring_back_and_gets_it_again() {
     assert!(looks_outside(1), "it need not earn it once more");
     local.spilled.set(true); // it may have spilled jobs, which were stolen
     assert!(runs_out_of_jobs());
+}
+
+#[test]
+fn a_worker_that_runs_out_of_jobs_or_blocks_gives_all_back_that_it_had_to_itself() {
+    if !asymmetric_fence::is_ready_for_test() {
+        return;
+    }
+    let (source, local) = loaded(1, 0);
+    let forker = source.forker(&local).expect("it has a seat");
+    let fork = || forker.run(&mut Fork::new(|| (), || ()), || forker.fence_parts(), |_| unreachable!("nobody steals"));
+    let earns_all = || {
+        (0..64).for_each(|_| _ = fork());
+        assert!(source.pop_outside(&local, 64, &Meter::default()).is_none());
+    };
+    let has = || (local.ring.is_reserved(), source.forks().any(|forks| !forks.is_open()));
+    earns_all();
+    assert_eq!(has(), (true, true));
+    source.on_block(&local);
+    assert_eq!(has(), (false, false));
+    assert!(source.run_next(&local));
+    earns_all();
+    assert_eq!(has(), (true, true));
+    assert!(source.search(&local, &Meter::default()).is_none());
+    assert_eq!(has(), (false, false));
 }

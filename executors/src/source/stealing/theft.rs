@@ -52,7 +52,7 @@ impl StealingSource {
             }
             _ => Ok(None),
         });
-        let from_spill = iter::once_with(|| match self.spilled(victim) {
+        let from_spill = iter::once_with(|| match self.seats[victim].spill() {
             Some(spill) => self.take_batch(local, spill, |_| most.min(BATCH)),
             None => Ok(None),
         });

@@ -2,7 +2,7 @@
 
 use super::{BiasedLock, Entry, Presence};
 use crate::{
-    asymmetric_fence,
+    recall,
     sync::{
         Arc,
         atomic::{
@@ -14,6 +14,7 @@ use crate::{
         check, check_reaching, thread,
     },
 };
+use std::cell::Cell;
 
 struct Room {
     lock: BiasedLock,
@@ -29,7 +30,7 @@ impl Room {
 
     fn reserved_for(thread: &'static Presence) -> Arc<Self> {
         let room = Room::new();
-        assert!(room.reserve(thread) && room.lock.is_reserved());
+        assert!(room.reserve(thread) && !room.lock.is_open());
         room
     }
 
@@ -56,7 +57,7 @@ impl Room {
     }
 
     fn recall(&self) {
-        self.lock.recall().iter().for_each(asymmetric_fence::end_recall);
+        self.lock.recall().iter().for_each(recall::end);
     }
 
     fn recall_and_visit(&self) -> usize {
@@ -168,17 +169,15 @@ fn a_visit_is_seen_or_sees_the_sleeper(leave: impl Fn(&BiasedLock, Entry<'_>, &P
                 thread::spawn(move || {
                     asleep[sleeper].store(true, Relaxed);
                     fence(SeqCst);
-                    let look = || room.visits.load(Acquire) > 0;
-                    // In this order: what is not reserved any more must have been so before the look.
-                    let spares_fences = room.lock.is_reserved();
-                    let at_once = look();
-                    let later = !at_once && spares_fences && {
+                    let (look, recalls) = (|| room.visits.load(Acquire) > 0, Cell::new(false));
+                    let recall = || {
+                        recalls.set(true);
                         room.recall();
-                        look()
                     };
-                    sees_at_once.is_reached_if(at_once);
-                    sees_later.is_reached_if(later);
-                    at_once || later
+                    let sees = recall::sees(!room.lock.is_open(), look, recall);
+                    sees_at_once.is_reached_if(sees && !recalls.get());
+                    sees_later.is_reached_if(sees && recalls.get());
+                    sees
                 })
             })
             .collect();

@@ -14,14 +14,21 @@ use crate::{
     },
     sync::atomic::Ordering::{Acquire, Relaxed},
 };
-use std::{marker::PhantomData, mem, ptr};
+use std::{
+    marker::PhantomData,
+    mem::{self, offset_of},
+    ptr,
+};
 
-/// Locking it, and putting in a job, uses the first 64 bytes.
+/// Locking it, and putting in a job, uses the first cache line.
 #[repr(C)]
 pub(super) struct BackEnd {
     pub(super) lock: BiasedLock,
     pub(super) end: End,
 }
+
+#[cfg(not(executors_loom))]
+const _: () = assert!(offset_of!(BackEnd, end) + offset_of!(End, cursor) + offset_of!(Cursor, seen) <= 64);
 
 impl BackEnd {
     pub(super) fn new() -> Self {

@@ -3,7 +3,7 @@
 
 use super::{MAX_SIZE, Owner, Stealer, ring};
 use crate::{
-    asymmetric_fence,
+    recall,
     source::queue::Busy,
     sync::{
         Arc,
@@ -29,7 +29,7 @@ fn drain(owner: &Owner<Job>) -> Vec<usize> {
 /// Returns whether the ring was not open.
 fn recall(stealer: &Stealer<Job>) -> bool {
     let recalled = stealer.recall();
-    recalled.iter().for_each(asymmetric_fence::end_recall);
+    recalled.iter().for_each(recall::end);
     recalled.is_some()
 }
 

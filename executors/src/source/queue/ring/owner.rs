@@ -229,7 +229,7 @@ impl<T> Owner<T> {
         // Release, like all stores of `taken`: see the ring.
         self.ring.owners.taken.store(head.next(), Release);
         self.times.update(|before| before.wrapping_add(1));
-        let _former = self.ring.owners.interruption.take();
+        self.ring.owners.interruption.forget();
         let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
         // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);
@@ -248,13 +248,9 @@ impl<T> Owner<T> {
     /// fence between what they write and a [recall](super::Stealer::recall), and then look into this ring: they see the
     /// pushes, or the owner sees what they have written.
     ///
-    /// If the ring is not reserved, this is a real fence. If it is, as the owner sees it here, there are four cases: a
-    /// thread that has not issued its heavy fence yet will see the push; one that needs none, because the owner will
-    /// open the ring, will see it, too; one that has opened the ring before this, or found it opened after the heavy
-    /// fence of another, would have made the owner see that here; and one that found that it was not reserved yet did
-    /// so before the fence in [`reserve`](Self::reserve), after which the owner sees what that thread has written. (If
-    /// the ring is not always looked at, the code that [shows](crate::source::stealing) it makes the owner see what
-    /// those that did not look have written.)
+    /// If the ring is not reserved, this is a real fence. If it is, the module of [recalls](crate::recall) says why
+    /// none is needed. (If the ring is not always looked at, the code that [shows](crate::source::stealing) it makes
+    /// the owner see what those that did not look have written.)
     #[inline(always)]
     pub(crate) fn fence_pushes(&self) {
         let side = &self.ring.owners.side;

@@ -67,7 +67,7 @@ impl<T> Stealer<T> {
         self.0.head(Acquire).is_open()
     }
 
-    /// R1, unless the ring is open. The result is to be [ended](crate::asymmetric_fence::end_recall), by R2 and R3.
+    /// R1, unless the ring is open. The result is to be [ended](crate::recall::end), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledRing<'_, T>> {
         self.0.recall()
     }

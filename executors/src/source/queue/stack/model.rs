@@ -3,7 +3,7 @@
 
 use super::{Owner, Thief, stack};
 use crate::{
-    asymmetric_fence,
+    recall,
     sync::{
         Arc,
         atomic::{
@@ -43,7 +43,7 @@ fn steal(thief: &Thief<Item>, attempts: usize) -> Vec<usize> {
 /// Returns whether the stack was not open.
 fn recall(thief: &Thief<Item>) -> bool {
     let recalled = thief.recall();
-    recalled.iter().for_each(asymmetric_fence::end_recall);
+    recalled.iter().for_each(recall::end);
     recalled.is_some()
 }
 

@@ -87,7 +87,7 @@ impl<T> Owner<T> {
         if last.wrapping_sub(head.top()).cast_signed() > 0 {
             return true;
         }
-        let is_own = last == head.top() && self.stack.exchange(head, head.behind_top());
+        let is_own = last == head.top() && self.stack.exchange(head, head.behind_top()).is_ok();
         self.set_bottom(last.wrapping_add(1));
         is_own
     }
@@ -100,8 +100,8 @@ impl<T> Owner<T> {
 
     /// Acts as a fence between the owner's pushes and what it reads next, with respect to all threads that issue a
     /// fence between what they write and a [recall](super::Thief::recall), and then look into this stack: they see the
-    /// pushes, or the owner sees what they have written. The reasons are those of the
-    /// [ring's](crate::source::queue::ring::Owner::fence_pushes).
+    /// pushes, or the owner sees what they have written. If the stack is not reserved, this is a real fence. If it is,
+    /// the module of [recalls](crate::recall) says why none is needed.
     #[inline(always)]
     pub(crate) fn fence_pushes(&self) {
         let side = &self.stack.owners.side;
@@ -131,9 +131,12 @@ impl<T> Owner<T> {
         }
         let mut head = self.stack.head(Relaxed);
         let asked = !head.is_reserved();
-        // Release: a thief acquires it with the head, and so sees what was taken.
-        while !head.is_open() && !self.stack.exchange(head, head.opened()) {
-            head = self.stack.head(Relaxed);
+        while !head.is_open() {
+            // Release: a thief acquires it with the head, and so sees what was taken.
+            match self.stack.exchange(head, head.opened()) {
+                Ok(()) => break,
+                Err(now) => head = now,
+            }
         }
         self.earnings.lose(PUSHES_PER_STINT, asked, &self.stack.owners.interruption);
     }
@@ -155,8 +158,8 @@ impl<T> Owner<T> {
     pub(crate) fn reserve(&self) {
         let head = self.stack.head(Relaxed);
         debug_assert!(head.is_open());
-        let _former = self.stack.owners.interruption.take();
-        if self.stack.exchange(head, head.reserved()) {
+        self.stack.owners.interruption.forget();
+        if self.stack.exchange(head, head.reserved()).is_ok() {
             self.top.set(head.top());
             self.earnings.grant();
         }

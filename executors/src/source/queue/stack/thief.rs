@@ -2,7 +2,7 @@
 
 use super::{RecalledStack, Stack};
 use crate::{
-    asymmetric_fence,
+    recall,
     source::queue::{Busy, Span},
     sync::{
         Arc,
@@ -29,7 +29,7 @@ impl<T> Thief<T> {
     ///
     /// [`Busy`] if another thief, or the owner, was faster.
     pub(crate) fn steal(&self, is_wanted: impl FnOnce() -> bool) -> Result<Option<NonNull<T>>, Busy> {
-        self.recall().iter().for_each(asymmetric_fence::end_recall);
+        self.recall().iter().for_each(recall::end);
         // S1.
         let head = self.0.head(Acquire);
         if !head.is_open() {
@@ -45,7 +45,8 @@ impl<T> Thief<T> {
         // Relaxed: what `bottom` says is there was written before.
         let item = self.0.slot(head.top()).load(Relaxed);
         // S4.
-        if self.0.exchange(head, head.behind_top()) { Ok(NonNull::new(item)) } else { Err(Busy) }
+        self.0.exchange(head, head.behind_top()).map_err(|_| Busy)?;
+        Ok(Some(NonNull::new(item).expect("`bottom` covers only slots that were written")))
     }
 
     /// Where the items begin and end; exact while no thread puts any in or takes any out.
@@ -65,16 +66,8 @@ impl<T> Thief<T> {
         self.0.head(Acquire).is_open()
     }
 
-    /// R1, unless the stack is open. The result is to be [ended](crate::asymmetric_fence::end_recall), by R2 and R3.
+    /// R1, unless the stack is open. The result is to be [ended](recall::end), by R2 and R3.
     pub(crate) fn recall(&self) -> Option<RecalledStack<'_, T>> {
-        // Acquire: if it is open, as in `is_open`. If it is not, the heavy fence orders what is looked at next, or the
-        // load by which the recall is seen to be over.
-        let mut head = self.0.head(Acquire);
-        while head.is_reserved() {
-            // If another thread has changed the head, it has recalled the stack, or that was opened since.
-            let recalled = head.recalled();
-            head = if self.0.exchange(head, recalled) { recalled } else { self.0.head(Acquire) };
-        }
-        (!head.is_open()).then_some(RecalledStack { stack: &self.0, head })
+        self.0.recall()
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Shown;
 use crate::{
-    asymmetric_fence::{self, LightSide},
+    asymmetric_fence::{LightSide, heavy_fence},
+    recall,
     sync::{
         Arc,
         atomic::{
@@ -50,12 +51,8 @@ impl Crew {
     fn fall_asleep(&self, spares_fences: bool) -> bool {
         self.asleep.store(true, Relaxed);
         fence(SeqCst);
-        let recalls = spares_fences && self.shown.contains(0);
-        self.look()
-            || recalls && {
-                asymmetric_fence::heavy_fence([&self.side]);
-                self.look()
-            }
+        let spares_fences = spares_fences && self.shown.contains(0);
+        recall::sees(spares_fences, || self.look(), || heavy_fence([&self.side]))
     }
 }
 
