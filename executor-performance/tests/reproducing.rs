@@ -52,13 +52,14 @@ impl Line {
         [&["-e".to_owned(), executors.join(",")], words].concat()
     }
 
-    /// The same with at most ten of everything, and only with the ends of ranges.
+    /// The same with at most ten of everything, times in the units of their options, and only the ends of ranges.
     fn shrunk(&self) -> Vec<String> {
         const MANY: [&str; 8] = ["-m", "-a", "--jobs", "--hops", "--pre", "--post", "-s", "--work"];
         let mut words: Vec<String> = self.words.iter().filter(|word| *word != "--full-size").cloned().collect();
         for index in 1..words.len() {
             if MANY.contains(&words[index - 1].as_str()) {
-                let number: u64 = words[index].parse().expect("a number");
+                let digits = words[index].trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+                let number: u64 = digits.parse().expect("a number");
                 words[index] = number.min(10).to_string();
             }
             words[index] = words[index].replace("..", ",");

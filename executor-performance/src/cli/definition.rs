@@ -10,10 +10,11 @@ const ABOUT: &str =
 const LONG_ABOUT: &str = "\
 Measures task executors on this machine, so that you can choose one and know how far to trust the numbers.
 
-For throughput and latency, producers, threads that are not part of the executor, give it jobs from outside. Each of these jobs starts a chain: the \
-executor's own threads give it the following jobs of the chain, as many as the amplification says. All producers x \
-messages x (1 + amplification) jobs are counted, and the clock stops at the end of the last. (Releases before 0.10.1 \
-counted producers x messages x amplification, and stopped the clock earlier: their figures cannot be compared.)
+In throughput and latency, producers (threads outside the executor) submit the jobs. Each of these jobs starts a \
+chain: the executor's own threads give it the following jobs of the chain, as many as the amplification says. All \
+producers x messages x (1 + amplification) jobs are counted, and the clock stops at the end of the last. (Releases \
+before 0.10.1 counted producers x messages x amplification, and stopped the clock earlier: their figures cannot be \
+compared.)
 
 The other experiments have loads of their own; their --help describes them.
 
@@ -27,16 +28,16 @@ const EXAMPLES: &str = "\
 Examples:
   Which executor is best for me?
     executor-performance recommend
-  Most jobs come from outside, as in a server under load:
+  Half of the jobs come from outside, as where each request takes two jobs:
     executor-performance -t 4 -p 2 -m 10000000 -a 1 throughput \\
       --pre 10000 --post 10000
   Most jobs come from inside, as with message passing or fork and join:
     executor-performance -t 4 -p 2 -m 1000 -a 50000 throughput \\
       --pre 10000 --post 10000
-  Small, medium and large bursts every 100 ms:
-    executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100
-    executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100
-    executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100
+  Small, medium and large bursts, after 100 ms of quiet each:
+    executor-performance -t 6 -p 1 -m 100 -a 1 latency -s 100ms
+    executor-performance -t 6 -p 1 -m 100 -a 100 latency -s 100ms
+    executor-performance -t 6 -p 1 -m 100 -a 10000 latency -s 100ms
   Single jobs at random times, as requests come, at higher and higher rates:
     executor-performance -t 2 latency --rate 1000,10000,100000
   The three tests of rusty_pool (scale --jobs up to their 10000000):
@@ -59,12 +60,17 @@ Examples:
   Has anything become slower since?
     executor-performance compare run.json new.json --fail-on-regression
 
-Exit codes: 0 all was measured, 1 an executor failed or was not measured, or
-results could not be written, or --fail-on-regression was given and nothing
-could be compared, 2 wrong usage, 3 something is slower than the baseline, or
-fails and did not there, and --fail-on-regression was given. An interrupt
-(Ctrl-C) ends the run after the sample that is being taken, writes what there
-is, and ends the program by that signal; a second one ends it at once.";
+Exit codes:
+  0  all was measured
+  1  an executor failed or was not measured, or results could not be written,
+     or --fail-on-regression was given and nothing could be compared
+  2  wrong usage
+  3  --fail-on-regression was given, and something is slower than the baseline,
+     or fails and did not there
+
+An interrupt (Ctrl-C) ends the run after the sample that is being taken, writes
+what there is, and ends the program by that signal; a second one ends it at
+once.";
 
 /// The command line, parsed.
 #[derive(Debug, Parser)]
@@ -112,6 +118,15 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("idle", &[PRODUCERS, AMPLIFICATION]),
     ("futures", &[PRODUCERS, MESSAGES, AMPLIFICATION]),
     ("fork-join", &[PRODUCERS, MESSAGES, AMPLIFICATION]),
+];
+
+/// What `--messages` says in experiments whose jobs are all given by one thread, with an example.
+const JOBS: &[(&str, &str, &str)] = &[
+    ("avalanche", "Jobs that are given at once; or a list [default: 1000000]", "--jobs 100000"),
+    ("wake", "Jobs of each burst; or a list [default: as many as threads]", "--jobs 4"),
+    ("blocking", "Jobs that are given at once; or a list [default: 1000]", "--jobs 10000"),
+    ("panics", "Jobs of each of the three groups; or a list [default: 1000]", "--jobs 10000"),
+    ("idle", "Jobs that are queued while all workers are blocked; or a list [default: 100000]", "--jobs 1000,100000"),
 ];
 
 /// Options that recommend does not use: it has loads of its own, and compares executors with each other and nothing
@@ -213,6 +228,10 @@ fn fitted(option: clap::Arg, name: &str) -> clap::Arg {
         }
         ("compare", "quiet") => retold(option, QUIET_TO_COMPARE, "compare old.json new.json --quiet"),
         ("wake", "threads") => option.default_value(THREADS_TO_WAKE),
+        (_, MESSAGES) => match JOBS.iter().find(|(experiment, ..)| *experiment == name) {
+            Some(&(_, help, example)) => retold(option, help, example),
+            None => option,
+        },
         ("recommend", "threads") => retold(option, THREADS_TO_RECOMMEND_FOR, "-t 4").hide_default_value(true),
         ("recommend", "executors") => retold(option, EXECUTORS_TO_RECOMMEND, "-e channel,workstealing"),
         ("recommend", "budget") => retold(option, BUDGET_TO_RECOMMEND, "--budget 2min"),

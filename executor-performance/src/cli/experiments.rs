@@ -49,10 +49,11 @@ pub struct AvalancheOptions {
 /// What each job does.
 #[derive(Debug, Args)]
 pub struct WorkOptions {
-    /// Time for which each job is busy, which is subtracted from the measured time
+    /// Time for which each job is busy, which is subtracted from the measured time; in microseconds, unless it has a
+    /// unit
     ///
-    /// What is subtracted is this time multiplied by the number of jobs that each thread has to run at least. Example:
-    /// --work 100us
+    /// Subtracted is this time multiplied by the number of jobs per thread, rounded up: all jobs divided by the
+    /// threads, or by the chains if these are fewer. Example: --work 100us
     #[arg(long, value_name = "US", allow_negative_numbers = true, default_value = "0", value_parser = microseconds)]
     pub work: u64,
 }
@@ -197,7 +198,8 @@ impl RepostOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Submit")]
 pub struct SubmitOptions {
-    /// Time for which each job sleeps, but at most until the last one has been submitted
+    /// Time for which each job sleeps, but at most until the last one has been submitted; in milliseconds, unless it
+    /// has a unit
     ///
     /// Example: --work 1s
     #[arg(long, value_name = "MS", allow_negative_numbers = true, default_value = "0", value_parser = milliseconds)]

@@ -150,8 +150,8 @@ pub struct LoadOptions {
 /// How much is sampled.
 #[derive(Debug, Args)]
 pub struct SamplingOptions {
-    /// Begin no round that would end after this time, once there are enough samples; each point of a sweep has this
-    /// budget
+    /// Time to spend on each point of a sweep. Once the minimum of samples is there, no round is begun that would
+    /// exceed it
     ///
     /// Example: --budget 10s
     #[arg(
@@ -289,7 +289,7 @@ pub struct OutputOptions {
     )]
     pub output: Vec<Destination>,
 
-    /// Colours: on a terminal only, unless NO_COLOR is set; or always, or never
+    /// When to colour the output. By default on a terminal only, unless NO_COLOR is set
     ///
     /// Example: --color always throughput | less -R
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]

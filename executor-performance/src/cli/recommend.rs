@@ -17,16 +17,18 @@ Where do your jobs come from?
   inside    most jobs are given by other jobs (message passing)
   bursts    the pool sleeps until some jobs come at once
   blocking  jobs wait for files, sockets, locks (only by itself)
-Several with commas; Enter for the first three: ";
+Separate several with commas; press Enter for the first three: ";
 
 const WHAT_ELSE: &str = "\
 What else must the pool be able to do?
   priorities  urgent jobs overtake others
   subpools    at most a given number of some jobs run at a time
   bound       some jobs all run on one thread
-Several with commas; Enter for nothing: ";
+Separate several with commas; press Enter for nothing: ";
 
-const HOW_LONG: &str = "How long does a job take (such as 20us)? Enter for 1us, or 1ms if jobs block: ";
+const HOW_LONG: &str = "\
+How long does a job take (such as 20us)?
+Press Enter for 1us, or 1ms if jobs block: ";
 
 /// What applies to recommend only.
 #[derive(Debug, Args)]
