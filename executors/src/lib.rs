@@ -83,7 +83,7 @@
 
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// What futures need comes with every pool.
+// What pools have in common comes with every pool that needs it.
 #![cfg_attr(
     docsrs,
     doc(auto_cfg(hide(feature = "_futures", feature = "_crew", feature = "_queues", feature = "_stealing")))

@@ -56,7 +56,7 @@ impl Interruption {
         self.0.swap(false, Relaxed)
     }
 
-    /// There is a new user, who is not to blame for what the former one was late for.
+    /// It is reserved anew: what was noted before is not about this time.
     pub(crate) fn forget(&self) {
         self.0.store(false, Relaxed);
     }

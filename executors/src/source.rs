@@ -80,7 +80,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         Ok(whom)
     }
 
-    /// Like [`inject_fenced`](Self::inject_fenced), for a job that it has just given back. Cold.
+    /// Puts in a job that [`inject_fenced`](Self::inject_fenced) has just given back, with a fence in any case. Cold.
+    /// To be overridden by a source that gives jobs back.
     fn inject_slowly(&self, to: Self::Address, job: Job) -> Whom {
         let whom = self.inject(to, job);
         self.fence_pushes(None);
@@ -94,7 +95,8 @@ pub(crate) trait Source: Send + Sync + 'static {
         Ok(self.inject(to, job))
     }
 
-    /// Takes a job that [`push`](Self::push) has just given back. Cold.
+    /// Takes a job that [`push`](Self::push) has just given back. Cold. To be overridden by a source that gives jobs
+    /// back.
     fn push_slowly(&self, local: &Self::Local, to: Self::Address, job: Job) -> Whom {
         let _ = local;
         self.inject(to, job)
@@ -180,7 +182,7 @@ pub(crate) trait Source: Send + Sync + 'static {
         let _ = local;
     }
 
-    /// The job that the worker runs is about to block. What the worker has to itself until then would have to be taken
+    /// The worker's thread is about to block, in a job. What the worker has to itself until then would have to be taken
     /// away from a thread that does not get there.
     fn on_block(&self, local: &Self::Local) {
         let _ = local;

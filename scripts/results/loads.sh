@@ -120,8 +120,8 @@ load_peer() {
     # rare delays that count.
     local times=4
     case $1 in
-        wake | bursts | lifecycle* | fork-join) times=12 ;;
-        futures | fairness) times=20 ;;
+        wake | bursts | lifecycle*) times=12 ;;
+        futures | fairness | fork-join) times=24 ;;
     esac
     load "$1" "$times" "$5" "${@:6}"
 }

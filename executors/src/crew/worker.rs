@@ -149,6 +149,7 @@ where
         self.at_post(|| {
             self.become_active();
             self.run(job);
+            // Before the look whether there is a worker: what is logged if this closes the crew may be a job.
             self.account.settle();
             // The next holder of the seat may take long to come, and publishes only what it finds then.
             self.publish();

@@ -353,6 +353,10 @@ impl Source for DispatchSource {
         self.stream.on_sleep(&local.stream);
     }
 
+    fn on_block(&self, local: &DispatchLocal) {
+        self.stream.on_block(&local.stream);
+    }
+
     fn take_owed_call(&self, local: &DispatchLocal) -> bool {
         local.left_open.take() | self.stream.take_owed_call(&local.stream)
     }

@@ -441,7 +441,7 @@ impl Source for StealingSource {
 
     fn pop_outside(&self, local: &StealingLocal, period: usize, meter: &Meter) -> Option<Job> {
         local.earn_privilege(period);
-        // If another thread is just taking jobs there, that is all that this look is for.
+        // If another thread is taking jobs there, they do begin, which is what this look is for.
         self.pop_stranded(local, meter).or_else(|| self.take_from_lanes(local, self.share(local, period)).ok()?)
     }
 

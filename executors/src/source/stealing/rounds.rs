@@ -59,7 +59,7 @@ impl StealingSource {
         if let Some(before) = waited.take()
             && self.waiting(seat.get()).is_some_and(|now| now.has_not_moved_since(before))
         {
-            // If another thread is just taking jobs there, that is all that this look is for.
+            // If another thread is taking jobs there, they do begin, which is what this look is for.
             let job = self.take_one_of(seat.get()).ok()??;
             looks.set(LOOKS - 2); // the next look is at the lanes
             waited.set(self.waiting(seat.get()));

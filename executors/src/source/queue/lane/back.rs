@@ -27,6 +27,7 @@ pub(super) struct BackEnd {
     pub(super) end: End,
 }
 
+// `seen` is the first field that neither of these touches.
 #[cfg(not(executors_loom))]
 const _: () = assert!(offset_of!(BackEnd, end) + offset_of!(End, cursor) + offset_of!(Cursor, seen) <= 64);
 
