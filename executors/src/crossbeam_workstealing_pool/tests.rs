@@ -48,7 +48,7 @@ fn a_parent_can_wait_for_its_child() {
     pool.shutdown().expect("nothing is left");
 }
 
-/// Whether a thread has a part of the queues to itself.
+/// Whether a thread has a part of the queues to itself: here only a worker can.
 fn has_privileges(pool: &ThreadPool) -> bool {
     pool.handle.source().spares_fences(None)
 }
@@ -61,7 +61,7 @@ fn wait_until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Runs `last` as the last of a chain of jobs, when their worker has its ring to itself.
+/// Runs `last` as the last of a chain of jobs, when a worker has its ring to itself: theirs, unless that has changed.
 fn when_privileged(pool: ThreadPool, last: impl FnOnce(&ThreadPool) + Send + 'static) {
     if has_privileges(&pool) {
         last(&pool);
@@ -70,35 +70,42 @@ fn when_privileged(pool: ThreadPool, last: impl FnOnce(&ThreadPool) + Send + 'st
     }
 }
 
-/// Calls `block` in a job of a worker that has its ring to itself.
-fn a_worker_gives_its_ring_back_if_it(block: impl FnOnce(&ThreadPool) + Send + 'static) {
+/// Calls `shows` in a job of a worker that has its ring to itself, until it returns `true`: not if another worker, as
+/// it fell asleep, has recalled the ring before.
+fn once_privileged(pool: &ThreadPool, shows: impl Fn(&ThreadPool) -> bool + Clone + Send + 'static) {
     if !asymmetric_fence::is_ready_for_test() {
         return;
     }
-    let (pool, (tell, told)) = (pool(), mpsc::channel());
-    when_privileged(pool.clone(), move |pool| {
-        block(pool);
-        tell.send(()).expect("the test waits");
-    });
-    told.recv_timeout(PATIENCE).expect("the worker goes on");
-    pool.shutdown().expect("nothing is left");
+    let is_shown = || {
+        let (shows, inside, (tell, told)) = (shows.clone(), pool.clone(), mpsc::channel());
+        let last = move |pool: &ThreadPool| tell.send(shows(pool)).expect("the test waits");
+        pool.execute(move || when_privileged(inside, last));
+        told.recv_timeout(PATIENCE).expect("the worker goes on")
+    };
+    assert!((0..1000).any(|_| is_shown()), "it never had it");
 }
 
 #[test]
 fn a_worker_gives_its_ring_back_if_it_says_that_it_blocks() {
-    a_worker_gives_its_ring_back_if_it(|pool| local::blocking(|| assert!(!has_privileges(pool))));
+    let pool = ThreadPool::builder().threads(1).idle(Idle::PARK).build().expect("one thread");
+    once_privileged(&pool, |pool| local::blocking(|| !has_privileges(pool)));
+    pool.shutdown().expect("nothing is left");
 }
 
 #[test]
 fn a_worker_gives_its_ring_back_if_it_waits_for_a_part() {
-    a_worker_gives_its_ring_back_if_it(|pool| {
+    let pool = pool();
+    once_privileged(&pool, |pool| {
         let is_taken = AtomicBool::new(false);
         let other = || {
+            let has_it = has_privileges(pool);
             is_taken.store(true, Relaxed);
             wait_until(|| !has_privileges(pool));
+            has_it
         };
-        pool.fork_join(|| wait_until(|| is_taken.load(Relaxed)), other);
+        pool.fork_join(|| wait_until(|| is_taken.load(Relaxed)), other).1
     });
+    pool.shutdown().expect("nothing is left");
 }
 
 /// The submitter has submitted enough jobs in a row to have its lane to itself, and its last one finds all workers

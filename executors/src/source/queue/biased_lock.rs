@@ -18,8 +18,8 @@
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It checks whether the thread
 //!   is inside. If not, it exchanges *recalled* for *nobody*. If so, it does no more. (A thread that is inside another
 //!   lock counts as inside, too: then the lock stays recalled until that thread, or the next recaller, ends this.)
-//! - After R1 a recaller [waits a moment](crate::recall) for the thread to take the lock, and leaves
-//!   out R2 and R3 if it does: a thread that has jobs to put in does so soon.
+//! - After R1 a recaller [waits a moment](crate::recall) for the thread to take the lock, and leaves out R2 and R3 if
+//!   it does: a thread that has jobs to put in does so soon.
 //!
 //! *One at a time.* If O3 sees *reserved*, and R2 is issued, that comes after O2, and R3 sees what O1 has stored, or
 //! that the thread has left since (Release, and Acquire). If O3 sees something else, the thread is not inside. No other

@@ -1,15 +1,15 @@
 //! When a thread has reason to have a part of a queue to itself.
 //!
 //! While it has, it issues no locked instruction for a job there. But a thread that needs that part, or falls asleep
-//! meanwhile, recalls the privilege. Mostly the user [gives it back](crate::recall) at once, which
-//! costs each of the two about as much as ten jobs of no work. If the user does not get there, a heavy fence is needed,
-//! which costs the recaller as much as a thousand jobs or more, and the user several hundred. The number of jobs that
-//! earn the privilege, its *price*, follows from the fences issued because of it.
+//! meanwhile, recalls the privilege. Mostly the user [gives it back](crate::recall) at once, which costs each of the
+//! two about as much as ten jobs of no work. If the user does not get there, a heavy fence is needed, which costs the
+//! recaller as much as a thousand jobs or more, and the user several hundred. The number of jobs that earn the
+//! privilege, its *price*, follows from the fences issued because of it.
 
 use crate::{asymmetric_fence, placement::core_count, recall::Interruption};
 use std::cell::Cell;
 
-/// The least price for a worker, which gives its privilege back when it runs out of jobs.
+/// The least price for a worker, which gives its privilege back when it runs out of jobs, or blocks and says so.
 const LEAST_FOR_WORKERS: usize = if cfg!(executors_privileged) { 1 } else { 1 << 6 };
 
 /// The least price for a thread that submits jobs. When workers run out of jobs and sleep, such a thread has most often

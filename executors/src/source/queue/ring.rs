@@ -49,8 +49,8 @@
 //!   `taken`, and exchanges *recalled* for *open*, with that as `next`. If this fails, another thread has opened the
 //!   ring.
 //! - An owner that sees *recalled* opens the ring itself: when it takes a job, when it puts one in, or when it looks
-//!   outside. One that runs out of jobs does so unasked. After R1 a recaller [waits a moment](recall)
-//!   for that, and leaves out R2 and R3 if it happens.
+//!   outside. One that runs out of jobs, or blocks and says so, does so unasked. After R1 a recaller [waits a
+//!   moment](recall) for that, and leaves out R2 and R3 if it happens.
 //!
 //! What makes that safe:
 //!

@@ -34,8 +34,8 @@
 //!   the owner's.
 //! - **R1** Another thread exchanges *reserved* for *recalled*. **R2** Heavy fence. **R3** It exchanges *recalled* for
 //!   *open*.
-//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. One that runs out of jobs
-//!   opens the stack unasked. After R1 a recaller [waits a moment](crate::recall) for that, and
+//! - An owner that sees *recalled* exchanges that for *open* itself, and goes on with P2. One that runs out of jobs, or
+//!   blocks and says so, opens the stack unasked. After R1 a recaller [waits a moment](crate::recall) for that, and
 //!   leaves out R2 and R3 if it happens.
 //!
 //! What makes that safe:
