@@ -1,6 +1,14 @@
 //! Tests of a whole crew, mostly of its end, in situations to which no pool can be brought.
 
 use super::{Charter, Crew, Setup, Terms};
+#[cfg(feature = "elastic-exec")]
+use crate::{
+    backing::Polls,
+    crew::Handle,
+    job::Job,
+    parker::ParkResult,
+    source::shared::{SharedSource, Worth},
+};
 #[cfg(feature = "dispatcher-exec")]
 use crate::{
     crew::delivery::Admission,
@@ -25,11 +33,6 @@ use crate::{
     placement::Mask,
     source::{Source, fifo::FifoSource},
     time_slice::TimeSlice,
-};
-#[cfg(feature = "elastic-exec")]
-use crate::{
-    job::Job,
-    source::shared::{SharedSource, Worth},
 };
 #[cfg(feature = "produce-metrics")]
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
@@ -267,6 +270,69 @@ fn what_a_recorder_submits_after_a_job_that_its_submitter_runs_runs_too() {
     crew.close();
     assert!(crew.end_if_due());
     with_job_of_recorder(&crew, || crew.stand_in(|worker| worker.run_once(Job::new(|| ()))));
+}
+
+/// Does something when all are called.
+#[cfg(feature = "elastic-exec")]
+#[derive(Clone)]
+struct OnCallOfAll(StaticParker<DynamicThreadData>, Arc<dyn Fn() + Send + Sync>);
+
+#[cfg(feature = "elastic-exec")]
+impl Parker for OnCallOfAll {
+    fn max_threads(&self) -> Option<usize> {
+        self.0.max_threads()
+    }
+
+    fn init(&self, thread_id: usize) {
+        self.0.init(thread_id);
+    }
+
+    fn prepare_park(&self, thread_id: usize) {
+        self.0.prepare_park(thread_id);
+    }
+
+    fn abort_park(&self, thread_id: usize) {
+        self.0.abort_park(thread_id);
+    }
+
+    fn park(&self, thread_id: usize) -> ParkResult {
+        self.0.park(thread_id)
+    }
+
+    fn unpark_one(&self) {
+        self.0.unpark_one();
+    }
+
+    fn unpark_all(&self) {
+        self.0.unpark_all();
+        (self.1)();
+    }
+}
+
+/// There is no worker, and no thread for one. The job that a submitter runs in place of a worker drops the last handle.
+#[cfg(feature = "elastic-exec")]
+#[test]
+fn what_is_submitted_while_a_stand_in_closes_the_crew_runs() {
+    let (tell, told) = mpsc::channel();
+    let submit = move || {
+        let tell = tell.clone();
+        drop(local::try_execute_locally(move || tell.send(()).expect("the test waits")));
+    };
+    let terms = Terms { core: 0, max: 1, only_replaces: false, keep_alive: Duration::MAX };
+    let options = Options { stack_size: TOO_LARGE_FOR_ANY_SYSTEM, ..Options::new() };
+    let Setup { cold, source, parker, charter, options, .. } = setup_of(terms, 0..0, SharedSource::new(), options);
+    let parker = OnCallOfAll(parker, Arc::new(submit));
+    let handle = Handle::without_workers(Setup { terms, cold, source, parker, charter, options });
+    let (wake, woken) = futures::channel::oneshot::channel();
+    let last = handle.clone();
+    handle.spawn_detached(async move {
+        woken.await.expect("the test wakes it");
+        drop(last);
+    });
+    drop(handle);
+    assert_eq!(told.try_recv(), Err(TryRecvError::Empty), "the future has a handle");
+    wake.send(()).expect("the future waits");
+    assert_eq!(told.try_recv(), Ok(()));
 }
 
 /// As if parkers had panicked on all workers, and the last of these, or the last handle, had gone while a job tried
