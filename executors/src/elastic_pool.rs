@@ -92,7 +92,7 @@ pub const KEEP_ALIVE: Duration = Duration::from_secs(60);
 /// [`Growth::WhenBusy`], jobs have workers of their own in any case, up to the maximum, and this changes nothing. If
 /// another executor runs the calling job within a job of the pool, as
 /// [`RunNowExecutor`](crate::run_now::RunNowExecutor) does, the outer job counts as blocked, too. A worker of a
-/// work-stealing pool or a dispatcher [gives back][privileges] what would be in the way of others meanwhile. Elsewhere
+/// work-stealing pool or a dispatcher gives back [the part of the queues that it has to itself][privileges]. Elsewhere
 /// this only calls `f`.
 ///
 /// [privileges]: https://github.com/Bathtor/rust-executors/blob/master/docs/architecture.md

@@ -44,7 +44,7 @@ pub(crate) trait Attendant {
     }
 
     /// The thread is about to block: its executor may let another thread stand in for it until it
-    /// [`goes_on`](Self::goes_on), and takes from it what it would be in the way with.
+    /// [`goes_on`](Self::goes_on), and takes back what the thread has to itself.
     fn blocks(&self) {}
 
     /// The thread no longer blocks.
@@ -293,7 +293,7 @@ pub(crate) fn report_and_drop(payload: Box<dyn Any + Send>) -> Option<Box<dyn An
 }
 
 /// Calls `f`, which blocks. Meanwhile the executor whose job this thread is running may let another thread stand in for
-/// it, and needs nothing of it; and so do the executors within whose jobs that job runs.
+/// it, and takes back what the thread has to itself; and so do the executors within whose jobs that job runs.
 pub(crate) fn blocking<R>(f: impl FnOnce() -> R) -> R {
     struct Blocked;
 

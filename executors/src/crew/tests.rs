@@ -272,40 +272,61 @@ fn what_a_recorder_submits_after_a_job_that_its_submitter_runs_runs_too() {
     with_job_of_recorder(&crew, || crew.stand_in(|worker| worker.run_once(Job::new(|| ()))));
 }
 
-/// Does something when all are called.
+/// Says what it is asked for.
 #[cfg(feature = "elastic-exec")]
 #[derive(Clone)]
-struct OnCallOfAll(StaticParker<DynamicThreadData>, Arc<dyn Fn() + Send + Sync>);
+pub(super) struct ToldParker {
+    pub(super) parker: StaticParker<DynamicThreadData>,
+    pub(super) tell: Arc<dyn Fn(Asked) + Send + Sync>,
+}
 
 #[cfg(feature = "elastic-exec")]
-impl Parker for OnCallOfAll {
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// For a nap that is to be this long.
+    Nap(Duration),
+    /// To call all.
+    CallAll,
+}
+
+#[cfg(feature = "elastic-exec")]
+impl Parker for ToldParker {
     fn max_threads(&self) -> Option<usize> {
-        self.0.max_threads()
+        self.parker.max_threads()
     }
 
     fn init(&self, thread_id: usize) {
-        self.0.init(thread_id);
+        self.parker.init(thread_id);
+    }
+
+    fn leave(&self, thread_id: usize) {
+        self.parker.leave(thread_id);
     }
 
     fn prepare_park(&self, thread_id: usize) {
-        self.0.prepare_park(thread_id);
+        self.parker.prepare_park(thread_id);
     }
 
     fn abort_park(&self, thread_id: usize) {
-        self.0.abort_park(thread_id);
+        self.parker.abort_park(thread_id);
     }
 
     fn park(&self, thread_id: usize) -> ParkResult {
-        self.0.park(thread_id)
+        self.parker.park(thread_id)
+    }
+
+    fn nap(&self, thread_id: usize, duration: Duration) {
+        (self.tell)(Asked::Nap(duration));
+        self.parker.nap(thread_id, duration);
     }
 
     fn unpark_one(&self) {
-        self.0.unpark_one();
+        self.parker.unpark_one();
     }
 
     fn unpark_all(&self) {
-        self.0.unpark_all();
-        (self.1)();
+        self.parker.unpark_all();
+        (self.tell)(Asked::CallAll);
     }
 }
 
@@ -314,14 +335,15 @@ impl Parker for OnCallOfAll {
 #[test]
 fn what_is_submitted_while_a_stand_in_closes_the_crew_runs() {
     let (tell, told) = mpsc::channel();
-    let submit = move || {
+    let submit = move |asked| {
+        assert_eq!(asked, Asked::CallAll, "no worker naps");
         let tell = tell.clone();
         drop(local::try_execute_locally(move || tell.send(()).expect("the test waits")));
     };
     let terms = Terms { core: 0, max: 1, only_replaces: false, keep_alive: Duration::MAX };
     let options = Options { stack_size: TOO_LARGE_FOR_ANY_SYSTEM, ..Options::new() };
     let Setup { cold, source, parker, charter, options, .. } = setup_of(terms, 0..0, SharedSource::new(), options);
-    let parker = OnCallOfAll(parker, Arc::new(submit));
+    let parker = ToldParker { parker, tell: Arc::new(submit) };
     let handle = Handle::without_workers(Setup { terms, cold, source, parker, charter, options });
     let (wake, woken) = futures::channel::oneshot::channel();
     let last = handle.clone();

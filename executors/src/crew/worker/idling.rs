@@ -189,56 +189,18 @@ where
 mod tests {
     use super::*;
     use crate::{
-        crew::{Setup, Terms, tests::setup_of},
+        crew::{
+            Setup, Terms,
+            tests::{Asked, ToldParker, setup_of},
+        },
         job::Closure,
         options::Options,
-        parker::{DynamicThreadData, ParkResult, StaticParker},
         source::shared::{SharedSource, Worth},
     };
-    use std::{sync::mpsc, time::Duration};
-
-    /// Tells of each nap how long it was to be.
-    #[derive(Clone)]
-    struct TellsOfNaps(StaticParker<DynamicThreadData>, mpsc::Sender<Duration>);
-
-    impl Parker for TellsOfNaps {
-        fn max_threads(&self) -> Option<usize> {
-            self.0.max_threads()
-        }
-
-        fn init(&self, thread_id: usize) {
-            self.0.init(thread_id);
-        }
-
-        fn leave(&self, thread_id: usize) {
-            self.0.leave(thread_id);
-        }
-
-        fn prepare_park(&self, thread_id: usize) {
-            self.0.prepare_park(thread_id);
-        }
-
-        fn abort_park(&self, thread_id: usize) {
-            self.0.abort_park(thread_id);
-        }
-
-        fn park(&self, thread_id: usize) -> ParkResult {
-            self.0.park(thread_id)
-        }
-
-        fn nap(&self, thread_id: usize, duration: Duration) {
-            self.1.send(duration).expect("the test listens");
-            self.0.nap(thread_id, duration);
-        }
-
-        fn unpark_one(&self) {
-            self.0.unpark_one();
-        }
-
-        fn unpark_all(&self) {
-            self.0.unpark_all();
-        }
-    }
+    use std::{
+        sync::{Arc, mpsc},
+        time::Duration,
+    };
 
     /// It could look for much longer than it may stay, and so has no time left when it sleeps.
     #[test]
@@ -247,7 +209,13 @@ mod tests {
         let terms = Terms { core: 0, max: 1, only_replaces: false, keep_alive: Duration::from_millis(10) };
         let options = Options { idle: Some(Idle::Park { spin: Duration::from_secs(1000) }), ..Options::new() };
         let Setup { cold, source, parker, charter, options, .. } = setup_of(terms, 0..0, SharedSource::new(), options);
-        let crew = Crew::new(Setup { terms, cold, source, parker: TellsOfNaps(parker, tell), charter, options });
+        let tell_of_naps = move |asked| {
+            if let Asked::Nap(duration) = asked {
+                tell.send(duration).expect("the test listens");
+            }
+        };
+        let parker = ToldParker { parker, tell: Arc::new(tell_of_naps) };
+        let crew = Crew::new(Setup { terms, cold, source, parker, charter, options });
         crew.put_from_outside(Worth::Kept, Closure(|| ()));
         assert_eq!(told.recv(), Ok(Duration::ZERO));
         crew.close();
