@@ -174,7 +174,7 @@ impl Drop for Lane {
         // SAFETY: no other thread is left, so both ends are ours.
         unsafe { self.take_locked(Portion::Batch, |all| all, |record| discard(record.into_job())) };
         // SAFETY: as above.
-        let last = self.back.end.cursor.with(|cursor| unsafe { (*cursor).block });
+        let last = self.back.end.own.with(|writer| unsafe { (*writer).cursor.block });
         for block in [last, self.front.spare.load(Relaxed)] {
             if !block.is_null() {
                 // SAFETY: made by `allocate`, and freed here only: the reader has reached the block that was written

@@ -8,9 +8,9 @@ use crate::{
     job::IntoJob,
     source::queue::{
         biased_lock::{BiasedLock, Entry},
-        block::Block,
+        block::{Block, STRETCH},
         presence::Presence,
-        privilege,
+        privilege::{self, LEAST_FOR_SUBMITTERS, Privilege},
     },
     sync::atomic::Ordering::{Acquire, Relaxed},
 };
@@ -24,16 +24,43 @@ use std::{
 #[repr(C)]
 pub(super) struct BackEnd {
     pub(super) lock: BiasedLock,
-    pub(super) end: End,
+    pub(super) end: End<Writer>,
 }
 
-// `seen` is the first field that neither of these touches.
-#[cfg(not(executors_loom))]
-const _: () = assert!(offset_of!(BackEnd, end) + offset_of!(End, cursor) + offset_of!(Cursor, seen) <= 64);
+/// What the holder of the back has.
+#[repr(C)]
+pub(super) struct Writer {
+    pub(super) cursor: Cursor,
+    /// Where the stretch that is written ends.
+    end: usize,
+    /// For which thread it was last asked whether it should have the back to itself, and the state of that.
+    giver: u32,
+    privilege: Privilege,
+}
+
+// `giver` is the first field that neither of these touches. (In a model all are larger.)
+const _: () = assert!(
+    cfg!(executors_loom) || offset_of!(BackEnd, end) + offset_of!(End<Writer>, own) + offset_of!(Writer, giver) <= 64
+);
 
 impl BackEnd {
     pub(super) fn new() -> Self {
-        BackEnd { lock: BiasedLock::new(), end: End::new() }
+        let privilege = Privilege::new(LEAST_FOR_SUBMITTERS);
+        let writer = Writer { cursor: Cursor::new(), end: 0, giver: 0, privilege };
+        BackEnd { lock: BiasedLock::new(), end: End::new(writer) }
+    }
+}
+
+impl Writer {
+    fn begin(&mut self, block: *mut Block) {
+        self.cursor.begin(block);
+        self.end = STRETCH;
+    }
+
+    /// Whether a record of this many `words` can be written after the last one. One word must remain for the end mark.
+    #[inline(always)]
+    fn has_room(&self, words: usize) -> bool {
+        self.cursor.at + words < self.end
     }
 }
 
@@ -61,7 +88,7 @@ impl<'a> Back<'a> {
     /// The same, if the block has room; gives the job back otherwise.
     #[inline(always)]
     pub(in crate::source::queue) fn push_at_once<J: IntoJob>(&mut self, job: J) -> Result<(), J> {
-        let is_room = self.with_cursor(|cursor| cursor.has_room(job.record_words()));
+        let is_room = self.with_writer(|writer| writer.has_room(job.record_words()));
         if !is_room {
             return Err(job);
         }
@@ -78,8 +105,8 @@ impl<'a> Back<'a> {
     /// because it takes a thousand jobs.
     #[inline(always)]
     pub(in crate::source::queue) fn is_to_be_asked(&self) -> bool {
-        // SAFETY: the lock makes the cursor this thread's, and it is not changed meanwhile.
-        let passed = self.lane.back.end.cursor.with(|cursor| unsafe { (*cursor).passed });
+        // SAFETY: the lock makes the writer this thread's, and it is not changed meanwhile.
+        let passed = self.lane.back.end.own.with(|writer| unsafe { (*writer).cursor.passed });
         passed.wrapping_add(1).is_multiple_of(privilege::INTERVAL)
     }
 
@@ -88,15 +115,15 @@ impl<'a> Back<'a> {
     pub(in crate::source::queue) fn check_privilege_due(&mut self, thread: u32) -> bool {
         debug_assert!(!self.is_privileged(), "it would not have locked it");
         let was_interrupted = self.lane.back.lock.take_interruption();
-        self.with_cursor(|cursor| {
-            if mem::replace(&mut cursor.giver, thread) != thread {
-                cursor.privilege.begin_anew(cursor.passed);
+        self.with_writer(|Writer { cursor: Cursor { passed, .. }, giver, privilege, .. }| {
+            if mem::replace(giver, thread) != thread {
+                privilege.begin_anew(*passed);
             }
-            if cursor.privilege.is_held() {
-                let privileged = cursor.privilege.count(cursor.passed);
-                cursor.privilege.lose(cursor.passed, privileged, was_interrupted);
+            if privilege.is_held() {
+                let privileged = privilege.count(*passed);
+                privilege.lose(*passed, privileged, was_interrupted);
             }
-            cursor.privilege.check_due(cursor.passed)
+            privilege.check_due(*passed)
         })
     }
 
@@ -104,13 +131,13 @@ impl<'a> Back<'a> {
     /// room for, or a few hundred where few wait.
     pub(in crate::source::queue) fn is_in_large_block(&mut self) -> bool {
         // SAFETY: the block is alive until a reader has passed the end mark, which is yet to be written.
-        self.with_cursor(|cursor| !cursor.block.is_null() && unsafe { Block::is_large(cursor.block) })
+        self.with_writer(|Writer { cursor, .. }| !cursor.block.is_null() && unsafe { Block::is_large(cursor.block) })
     }
 
     /// The privilege is due, but not to be given.
     #[cold]
     pub(in crate::source::queue) fn refuse_privilege(&mut self) {
-        self.with_cursor(|cursor| cursor.privilege.refuse(cursor.passed));
+        self.with_writer(|writer| writer.privilege.refuse(writer.cursor.passed));
     }
 
     /// Leaves the back, which is locked, and reserves it for the calling thread.
@@ -118,7 +145,7 @@ impl<'a> Back<'a> {
     pub(in crate::source::queue) fn reserve(mut self) {
         debug_assert!(!self.is_privileged());
         let Some(thread) = Presence::make() else { return };
-        self.with_cursor(|cursor| cursor.privilege.grant(cursor.passed));
+        self.with_writer(|writer| writer.privilege.grant(writer.cursor.passed));
         self.lane.back.lock.leave_reserved(thread);
         mem::forget(self);
     }
@@ -131,9 +158,9 @@ impl<'a> Back<'a> {
     }
 
     #[inline(always)]
-    fn with_cursor<R>(&mut self, f: impl FnOnce(&mut Cursor) -> R) -> R {
-        // SAFETY: the lock makes the cursor this thread's.
-        self.lane.back.end.cursor.with_mut(|cursor| f(unsafe { &mut *cursor }))
+    fn with_writer<R>(&mut self, f: impl FnOnce(&mut Writer) -> R) -> R {
+        // SAFETY: the lock makes the writer this thread's.
+        self.lane.back.end.own.with_mut(|writer| f(unsafe { &mut *writer }))
     }
 }
 
@@ -150,31 +177,32 @@ impl Lane {
     /// The caller holds the lock of the back.
     #[inline(always)]
     unsafe fn push_locked(&self, job: impl IntoJob) {
-        self.back.end.cursor.with_mut(|cursor| {
-            // SAFETY: the lock makes the cursor this thread's.
-            let cursor = unsafe { &mut *cursor };
-            if !cursor.has_room(job.record_words()) {
-                self.go_on(cursor);
+        self.back.end.own.with_mut(|writer| {
+            // SAFETY: the lock makes the writer this thread's.
+            let writer = unsafe { &mut *writer };
+            if !writer.has_room(job.record_words()) {
+                self.go_on(writer);
             }
             // SAFETY: there is room, and no reader gets here before the count says so.
-            unsafe { cursor.write(job) };
-            self.back.end.pass(cursor, 1);
+            unsafe { writer.cursor.write(job) };
+            self.back.end.pass(&mut writer.cursor, 1);
         });
     }
 
-    /// Moves the cursor to the next stretch of its block, or to another block.
+    /// Moves the writer to the next stretch of its block, or to another block.
     #[cold]
-    fn go_on(&self, cursor: &mut Cursor) {
-        if cursor.block.is_null() {
+    fn go_on(&self, writer: &mut Writer) {
+        let Cursor { block, at, passed } = writer.cursor;
+        if block.is_null() {
             let first = Block::allocate(0);
             self.front.first.store(first, Relaxed); // published by the count
-            return cursor.begin(first);
+            return writer.begin(first);
         }
         // A model has no room for many jobs.
-        let waiting = if cfg!(executors_loom) { 0 } else { cursor.passed.wrapping_sub(self.taken()) };
+        let waiting = if cfg!(executors_loom) { 0 } else { passed.wrapping_sub(self.taken()) };
         // SAFETY: the block is alive until a reader has passed the end mark.
-        if let Some(end) = unsafe { Block::next_stretch(cursor.block, cursor.end, waiting) } {
-            cursor.end = end;
+        if let Some(end) = unsafe { Block::next_stretch(block, writer.end, waiting) } {
+            writer.end = end;
             return;
         }
         let mut next = self.front.spare.swap(ptr::null_mut(), Acquire);
@@ -182,7 +210,7 @@ impl Lane {
             next = Block::allocate(waiting);
         }
         // SAFETY: as above, and the mark is not visible before the next job is; a word was kept for it.
-        unsafe { Block::close(cursor.block, cursor.at, next) };
-        cursor.begin(next);
+        unsafe { Block::close(block, at, next) };
+        writer.begin(next);
     }
 }

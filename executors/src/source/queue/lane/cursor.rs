@@ -2,10 +2,7 @@
 
 use crate::{
     job::{IntoJob, record::Record},
-    source::queue::{
-        block::{Block, STRETCH},
-        privilege::{LEAST_FOR_SUBMITTERS, Privilege},
-    },
+    source::queue::block::Block,
     sync::{
         atomic::{AtomicUsize, Ordering::Release},
         cell::{UnsafeCell, Watch},
@@ -14,43 +11,16 @@ use crate::{
 use std::ptr;
 
 #[repr(C)]
-pub(super) struct End {
+pub(super) struct End<T> {
     /// How many jobs have passed this end. Written under the lock, read by all.
     pub(super) passed: AtomicUsize,
-    pub(super) cursor: UnsafeCell<Cursor>,
+    /// What the holder of the lock has to itself: a [`Cursor`], and what else this end needs.
+    pub(super) own: UnsafeCell<T>,
 }
 
-/// Where the next record is written or read. The block is null before the first.
-#[repr(C)]
-pub(super) struct Cursor {
-    pub(super) block: *mut Block,
-    pub(super) at: usize,
-    /// Where the stretch that is written ends.
-    pub(super) end: usize,
-    /// The value of `passed`, so that this end never has to load it.
-    pub(super) passed: usize,
-    /// What had passed the back when the front last looked.
-    pub(super) seen: usize,
-    /// For the back: for which thread it was last asked whether it should have the back to itself, and the state of
-    /// that.
-    pub(super) giver: u32,
-    pub(super) privilege: Privilege,
-}
-
-impl End {
-    pub(super) fn new() -> Self {
-        End {
-            passed: AtomicUsize::new(0),
-            cursor: UnsafeCell::new(Cursor {
-                block: ptr::null_mut(),
-                at: 0,
-                end: 0,
-                passed: 0,
-                seen: 0,
-                giver: 0,
-                privilege: Privilege::new(LEAST_FOR_SUBMITTERS),
-            }),
-        }
+impl<T> End<T> {
+    pub(super) fn new(own: T) -> Self {
+        End { passed: AtomicUsize::new(0), own: UnsafeCell::new(own) }
     }
 
     /// Counts that `jobs` more jobs have passed. The cursor is that of this end.
@@ -61,15 +31,22 @@ impl End {
     }
 }
 
+/// Where the next record is written or read. The block is null before the first.
+#[repr(C)]
+pub(super) struct Cursor {
+    pub(super) block: *mut Block,
+    pub(super) at: usize,
+    /// The value of [`End::passed`], so that this end never has to load it.
+    pub(super) passed: usize,
+}
+
 impl Cursor {
-    pub(super) fn begin(&mut self, block: *mut Block) {
-        (self.block, self.at, self.end) = (block, 0, STRETCH);
+    pub(super) fn new() -> Self {
+        Cursor { block: ptr::null_mut(), at: 0, passed: 0 }
     }
 
-    /// Whether a record of this many `words` can be written after the last one. One word must remain for the end mark.
-    #[inline(always)]
-    pub(super) fn has_room(&self, words: usize) -> bool {
-        self.at + words < self.end
+    pub(super) fn begin(&mut self, block: *mut Block) {
+        (self.block, self.at) = (block, 0);
     }
 
     /// # Safety

@@ -16,7 +16,7 @@ use std::ptr;
 
 pub(super) struct FrontEnd {
     locked: AtomicBool,
-    pub(super) end: End,
+    pub(super) end: End<Reader>,
     /// The first block of all, once there is one.
     pub(super) first: AtomicPtr<Block>,
     /// A block that has been read and can be written again, or null. Here because the back comes for it only once in a
@@ -24,11 +24,18 @@ pub(super) struct FrontEnd {
     pub(super) spare: AtomicPtr<Block>,
 }
 
+/// What the holder of the front has.
+pub(super) struct Reader {
+    cursor: Cursor,
+    /// What had passed the back when this end last looked.
+    seen: usize,
+}
+
 impl FrontEnd {
     pub(super) fn new() -> Self {
         FrontEnd {
             locked: AtomicBool::new(false),
-            end: End::new(),
+            end: End::new(Reader { cursor: Cursor::new(), seen: 0 }),
             first: AtomicPtr::new(ptr::null_mut()),
             spare: AtomicPtr::new(ptr::null_mut()),
         }
@@ -47,7 +54,7 @@ pub(super) enum Portion {
 /// Counts what has been taken, after all of it has been passed on: jobs are seen here until they are seen where they
 /// go. Also if the code to which they were passed has panicked.
 struct Visit<'a> {
-    end: &'a End,
+    end: &'a End<Reader>,
     cursor: &'a mut Cursor,
     taken: usize,
 }
@@ -108,13 +115,13 @@ impl Lane {
         most: impl FnOnce(usize) -> usize,
         mut sink: impl FnMut(Record<'_>),
     ) -> usize {
-        self.front.end.cursor.with_mut(|cursor| {
-            // SAFETY: the lock makes the cursor this thread's.
-            let cursor = unsafe { &mut *cursor };
-            if portion == Portion::Batch || cursor.seen == cursor.passed {
-                cursor.seen = self.back.end.passed.load(Acquire);
+        self.front.end.own.with_mut(|reader| {
+            // SAFETY: the lock makes the reader this thread's.
+            let Reader { cursor, seen } = unsafe { &mut *reader };
+            if portion == Portion::Batch || *seen == cursor.passed {
+                *seen = self.back.end.passed.load(Acquire);
             }
-            let there = cursor.seen.wrapping_sub(cursor.passed);
+            let there = seen.wrapping_sub(cursor.passed);
             let jobs = if there > 0 { most(there).min(there) } else { 0 };
             let mut visit = Visit { end: &self.front.end, cursor, taken: 0 };
             while visit.taken < jobs {

@@ -52,7 +52,7 @@ fn jobs_come_out_in_order_also_where_very_many_wait() {
     };
     let take = |jobs| assert_eq!(lane.take(|_| jobs, |record| record.into_job().run()), Ok(jobs));
     // SAFETY: no other thread uses the lane, so its block is alive.
-    let is_large = || lane.back.end.cursor.with(|cursor| unsafe { Block::is_large((*cursor).block) });
+    let is_large = || lane.back.end.own.with(|writer| unsafe { Block::is_large((*writer).cursor.block) });
     // Where the system gives no large ones, small blocks follow.
     let piece = huge_page::map();
     let are_there = piece.is_some();
