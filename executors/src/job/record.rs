@@ -55,7 +55,8 @@ impl Record<'_> {
     }
 }
 
-impl IntoJob for Record<'_> {
+// SAFETY: the number is that of the vtable which is written.
+unsafe impl IntoJob for Record<'_> {
     #[inline]
     fn into_job(self) -> Job {
         let mut payload = Payload::uninit();
