@@ -25,27 +25,28 @@ impl DispatchSource {
         let mut stream = true;
         loop {
             let choice = choose(self, local, stream)?;
-            if let Some(job) = self.follow(local, meter, choice, &mut stream) {
-                return Some(job);
+            match self.follow(local, meter, choice, stream) {
+                Ok(job) => return Some(job),
+                Err(is_worth_a_try) => stream = is_worth_a_try,
             }
         }
     }
 
-    /// T1 to T3: takes a job from where it was chosen to come from, unless there is none any more, or no token.
+    /// T1 to T3: takes a job from where it was chosen to come from. `stream` says whether the stream is worth a try.
     ///
-    /// `stream` says whether the stream is worth a try. Except for strangers one try is enough: a worker that is about
-    /// to sleep looks once more anyway, and has patience with jobs that are alone at their worker.
-    fn follow(&self, local: &DispatchLocal, meter: &Meter, choice: Choice, stream: &mut bool) -> Option<Job> {
+    /// # Errors
+    ///
+    /// If there is no job any more, or no token: whether the stream still is. Except for strangers one try is enough: a
+    /// worker that is about to sleep looks once more anyway, and has patience with jobs that are alone at their worker.
+    fn follow(&self, local: &DispatchLocal, meter: &Meter, choice: Choice, stream: bool) -> Result<Job, bool> {
         let subpool = choice.at.subpool();
         let is_held = local.token_of.get() == subpool;
         let may_take = is_held || self.has_jobs_at(local, choice.at) && self.entrance(subpool).enter(&local.left_open);
         if !may_take {
-            *stream &= !choice.at.is_stream();
-            return None;
+            return Err(stream && !choice.at.is_stream());
         }
-        let turn = if choice.by_turn { self.pass_turn(local, subpool, *stream) } else { None };
+        let turn = if choice.by_turn { self.pass_turn(local, subpool, stream) } else { None };
         let at = turn.unwrap_or(choice.at);
-        *stream &= !at.is_stream();
         let job = if at.is_stream() { self.take_from_stream(local, meter) } else { self.take_from_queue(local, at) };
         match job {
             Some(job) => {
@@ -55,15 +56,14 @@ impl DispatchSource {
                 } else {
                     local.aging.count_one();
                 }
-                Some(job)
+                Ok(job)
             }
             None => {
                 if at.is_stream() {
                     local.respite.set(STINT);
                 }
                 let has_more = !is_held && self.give_back(local, subpool);
-                *stream |= has_more && local.is_stranger;
-                None
+                Err(stream && !at.is_stream() || has_more && local.is_stranger)
             }
         }
     }
@@ -153,7 +153,7 @@ impl DispatchSource {
         let places = bound.flat_map(|subpool| (0..LEVELS).rev().map(move |level| Address::new(subpool, level)));
         places
             .filter(|&at| !self.subpools[at.subpool()].queues[at.level()].is_empty())
-            .find_map(|at| self.follow(local, meter, Choice { at, by_turn: false }, &mut false))
+            .find_map(|at| self.follow(local, meter, Choice { at, by_turn: false }, false).ok())
     }
 
     /// Whether jobs wait behind an open gate, whatever the board says: for a thread that leaves for good, and does not
