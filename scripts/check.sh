@@ -59,6 +59,7 @@ unsafe_leaves=(
     executors/src/futures_executor/reporting.rs
     executors/src/job.rs
     executors/src/job/hand.rs
+    executors/src/job/into_job.rs
     executors/src/job/record.rs
     executors/src/joining.rs
     executors/src/local.rs
