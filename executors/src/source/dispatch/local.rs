@@ -83,3 +83,26 @@ impl DispatchLocal {
         queues
     }
 }
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::{asymmetric_fence, job::Closure, meter::Meter, options::Placement, placement::Neighbourhood};
+
+    #[test]
+    fn a_worker_that_blocks_gives_back_what_it_had_to_itself() {
+        if !asymmetric_fence::is_ready_for_test() {
+            return;
+        }
+        let source = DispatchSource::new(1, Neighbourhood::of_machine(1, &Placement::Floating), &[1], &[], 61);
+        let (local, meter) = (source.attach(Some(0)), Meter::default());
+        source.inject(Address::STREAM, Closure(|| ()));
+        assert!(source.search(&local, &meter).is_some(), "the worker has a token");
+        let pushed = source.push(&local, Address::STREAM, Closure(|| ()));
+        pushed.unwrap_or_else(|job| source.push_slowly(&local, Address::STREAM, job));
+        assert!(source.pop_outside(&local, 64, &meter).is_none());
+        assert!(source.stream.spares_fences(None), "it has run 64 jobs that no other worker wanted");
+        source.on_block(&local);
+        assert!(!source.stream.spares_fences(None));
+    }
+}
