@@ -183,7 +183,7 @@ features_choose_items() {
         }
         /^[[:space:]]*#\[cfg\(.*feature = / { pending = FILENAME ":" FNR; next }
         pending == "" || /^[[:space:]]*(#\[|\/\/)/ { next }
-        !/^[[:space:]]*(pub(\([a-z]+\))? |impl[ <]|use |mod |fn |const |static |type |struct |enum |trait |macro_rules!)/ {
+        !/^[[:space:]]*(pub(\([a-z]+\))? |(unsafe )?impl[ <]|use |mod |fn |const |static |type |struct |enum |trait |macro_rules!)/ {
             print pending ": a feature chooses something that is not an item: " $0
             bad = 1
         }

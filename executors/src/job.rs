@@ -9,9 +9,11 @@ pub(crate) mod hand;
 mod into_job;
 pub(crate) mod record;
 
-#[cfg(all(test, not(executors_loom)))]
+#[cfg(feature = "_crew")]
+pub(crate) use self::into_job::Closure;
+pub(crate) use self::into_job::IntoJob;
+#[cfg(all(test, feature = "_stealing", not(executors_loom)))]
 pub(crate) use self::into_job::MadeBy;
-pub(crate) use self::into_job::{Closure, IntoJob};
 
 use self::record::RECORD_WORDS;
 use std::{

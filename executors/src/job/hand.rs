@@ -65,7 +65,7 @@ impl Drop for Hand {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{Closure, tests::Witness},
+        super::{into_job::Closure, tests::Witness},
         *,
     };
     use std::sync::{

@@ -113,10 +113,10 @@ unsafe impl<F: FnOnce() + Send + 'static> IntoJob for Closure<F> {
 }
 
 /// For tests: becomes a job only by a call of this function.
-#[cfg(all(test, not(executors_loom)))]
+#[cfg(all(test, feature = "_stealing", not(executors_loom)))]
 pub(crate) struct MadeBy<F>(pub(crate) F);
 
-#[cfg(all(test, not(executors_loom)))]
+#[cfg(all(test, feature = "_stealing", not(executors_loom)))]
 // SAFETY: it is never written.
 unsafe impl<F: FnOnce() -> Job> IntoJob for MadeBy<F> {
     fn into_job(self) -> Job {

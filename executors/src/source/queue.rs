@@ -8,6 +8,7 @@ pub(crate) mod lane;
 pub(crate) mod lanes;
 mod presence;
 pub(crate) mod privilege;
+mod reservation;
 pub(crate) mod ring;
 pub(crate) mod single;
 #[cfg(feature = "_stealing")]

@@ -38,13 +38,16 @@
 #[cfg(all(test, executors_loom))]
 mod model;
 
-use super::presence::Presence;
+use super::{
+    presence::Presence,
+    reservation::{Reservable, Reservation},
+};
 use crate::{
     asymmetric_fence::LightSide,
     recall::{Interruption, Recalled},
     sync::atomic::{
-        AtomicPtr, AtomicU32, AtomicU64,
-        Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+        AtomicPtr, AtomicU32,
+        Ordering::{Acquire, Relaxed, Release, SeqCst},
         fence,
     },
 };
@@ -53,8 +56,7 @@ use std::ptr;
 /// The fields are ordered by how much they are used, here and in the structs that contain this one.
 #[repr(C)]
 pub(super) struct BiasedLock {
-    /// A [`Holder`].
-    holder: AtomicU64,
+    holder: Reservable<Holder>,
     /// The presence of the thread for which the lock was reserved last; null before the first. Relaxed, like the next:
     /// written by the thread that has the lock, and published with the holder.
     presence: AtomicPtr<Presence>,
@@ -79,10 +81,6 @@ impl Holder {
         Holder(u64::from(times) << 32 & !Self::SOMEBODY.0 | u64::from(thread.number))
     }
 
-    fn recalled(self) -> Self {
-        Holder(self.0 | u64::from(Self::RECALLED))
-    }
-
     /// Whether the lock is reserved for `thread`, and not recalled.
     #[inline(always)]
     fn is_for(self, thread: &Presence) -> bool {
@@ -93,18 +91,30 @@ impl Holder {
     fn is_recalled_from(self, thread: &Presence) -> bool {
         self.0 as u32 == thread.number | Self::RECALLED
     }
+}
 
-    fn is_recalled(self) -> bool {
-        self.0 as u32 & Self::RECALLED != 0
+impl Reservation for Holder {
+    #[inline(always)]
+    fn of(word: u64) -> Self {
+        Holder(word)
+    }
+
+    #[inline(always)]
+    fn word(self) -> u64 {
+        self.0
+    }
+
+    /// Any thread may enter when none is inside.
+    fn is_open(self) -> bool {
+        self.0 as u32 == 0
     }
 
     fn is_reserved(self) -> bool {
-        !self.is_open() && !self.is_recalled()
+        !self.is_open() && self.0 as u32 & Self::RECALLED == 0
     }
 
-    /// Whether the lock is neither reserved nor recalled: any thread may enter when none is inside.
-    fn is_open(self) -> bool {
-        self.0 as u32 == 0
+    fn recalled(self) -> Self {
+        Holder(self.0 | u64::from(Self::RECALLED))
     }
 }
 
@@ -119,7 +129,7 @@ pub(super) enum Entry<'a> {
 impl BiasedLock {
     pub(super) fn new() -> Self {
         BiasedLock {
-            holder: AtomicU64::new(Holder::NOBODY.0),
+            holder: Reservable::new(Holder::NOBODY),
             presence: AtomicPtr::new(ptr::null_mut()),
             times: AtomicU32::new(0),
             interruption: Interruption::default(),
@@ -129,7 +139,7 @@ impl BiasedLock {
     #[inline(always)]
     fn holder(&self) -> Holder {
         // Relaxed: a thread that enters makes an exchange, or has made one, or has the presence of a thread that did.
-        Holder(self.holder.load(Relaxed))
+        self.holder.load(Relaxed)
     }
 
     /// Acquire pairs with the Release of the thread that has left, or has reserved the lock, and of a recaller, which
@@ -137,7 +147,7 @@ impl BiasedLock {
     /// recaller passes on what it has seen of the owner.
     #[inline(always)]
     fn exchange(&self, before: Holder, after: Holder) -> bool {
-        self.holder.compare_exchange(before.0, after.0, AcqRel, Relaxed).is_ok()
+        self.holder.exchange(before, after).is_ok()
     }
 
     /// Enters, unless another thread is inside, or has the lock reserved.
@@ -198,7 +208,7 @@ impl BiasedLock {
     pub(super) fn leave(&self, entry: &Entry<'_>) {
         match entry {
             // For the next exchange.
-            Entry::Locked => self.holder.store(Holder::NOBODY.0, Release),
+            Entry::Locked => self.holder.store(Holder::NOBODY, Release),
             // For R3.
             Entry::Privileged(thread) => thread.is_in.store(false, Release),
         }
@@ -223,7 +233,7 @@ impl BiasedLock {
         self.times.store(times, Relaxed);
         self.interruption.forget();
         self.presence.store(ptr::from_ref(thread).cast_mut(), Relaxed);
-        self.holder.store(Holder::reserved(thread, times).0, Release);
+        self.holder.store(Holder::reserved(thread, times), Release);
         // Pairs with the fence of a thread that finds it not reserved: see `fence_after`.
         fence(SeqCst);
     }
@@ -261,24 +271,17 @@ impl BiasedLock {
     /// Whether the lock is neither reserved nor recalled. If so, the caller sees what was done inside while it was:
     /// Acquire pairs with the exchange of the thread that has ended a recall.
     pub(super) fn is_open(&self) -> bool {
-        Holder(self.holder.load(Acquire)).is_open()
+        self.holder.load(Acquire).is_open()
     }
 
-    /// R1, if the lock is reserved. The result is to be [ended](crate::recall::end), even if another thread has
-    /// recalled the lock: that thread may not have issued its fence yet.
+    /// [R1](Reservable::recall). The result is to be [ended](crate::recall::end).
     pub(super) fn recall(&self) -> Option<RecalledLock<'_>> {
-        let mut holder = Holder(self.holder.load(Acquire));
-        while holder.is_reserved() {
-            match self.holder.compare_exchange(holder.0, holder.recalled().0, AcqRel, Acquire) {
-                Ok(_) => holder = holder.recalled(),
-                Err(now) => holder = Holder(now),
-            }
-        }
-        // SAFETY: if the holder says *recalled*, which was loaded with Acquire, or by an exchange, the lock was
-        // reserved for a thread, whose presence was stored before that. What may have been stored since is a presence,
-        // too; and none is ever freed.
-        let presence = || unsafe { &*self.presence.load(Relaxed) };
-        holder.is_recalled().then(|| RecalledLock { lock: self, holder, presence: presence() })
+        let holder = self.holder.recall()?;
+        // SAFETY: the holder, which was loaded with Acquire, or by an exchange, says *recalled*: so the lock was reserved
+        // for a thread, whose presence was stored before that. What may have been stored since is a presence, too; and
+        // none is ever freed.
+        let presence = unsafe { &*self.presence.load(Relaxed) };
+        Some(RecalledLock { lock: self, holder, presence })
     }
 }
 
@@ -298,7 +301,7 @@ impl Recalled for RecalledLock<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.lock.holder.load(Acquire) != self.holder.0
+        self.lock.holder.load(Acquire) != self.holder
     }
 
     fn end(&self) {

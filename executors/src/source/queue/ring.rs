@@ -88,7 +88,10 @@ mod tests;
 pub(crate) use owner::Owner;
 pub(crate) use stealer::Stealer;
 
-use super::{Busy, Span};
+use super::{
+    Busy, Span,
+    reservation::{Reservable, Reservation},
+};
 use crate::{
     apart::Apart,
     asymmetric_fence::LightSide,
@@ -97,8 +100,8 @@ use crate::{
     sync::{
         Arc,
         atomic::{
-            AtomicPtr, AtomicU32, AtomicU64, Ordering,
-            Ordering::{AcqRel, Acquire, Relaxed},
+            AtomicPtr, AtomicU32,
+            Ordering::{Acquire, Relaxed},
         },
     },
 };
@@ -116,8 +119,7 @@ pub(crate) const MAX_SIZE: usize = if cfg!(executors_loom) { 8 } else { 4096 };
 const FIRST_COUNT: u32 = if cfg!(executors_loom) { u32::MAX - 1 } else { u32::MAX - 999 };
 
 struct Ring<T> {
-    /// A [`Head`].
-    head: Apart<AtomicU64>,
+    head: Apart<Reservable<Head>>,
     owners: Apart<Owners<T>>,
 }
 
@@ -141,7 +143,7 @@ unsafe impl<T: Send> Sync for Ring<T> {}
 /// A new ring. It has no slots until the owner needs some.
 pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
     let ring = Arc::new(Ring {
-        head: Apart::new(AtomicU64::new(Head::opened_at(FIRST_COUNT).word())),
+        head: Apart::new(Reservable::new(Head::opened_at(FIRST_COUNT))),
         owners: Apart::new(Owners {
             tail: AtomicU32::new(FIRST_COUNT),
             taken: AtomicU32::new(FIRST_COUNT),
@@ -154,23 +156,11 @@ pub(crate) fn ring<T>() -> (Owner<T>, Stealer<T>) {
 }
 
 impl<T> Ring<T> {
-    #[inline(always)]
-    fn head(&self, order: Ordering) -> Head {
-        Head::of(self.head.load(order))
-    }
-
-    /// Changes the head to `after` if it is `before`; returns what it is otherwise.
-    #[inline(always)]
-    fn exchange(&self, before: Head, after: Head) -> Result<(), Head> {
-        let outcome = self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire);
-        outcome.map(drop).map_err(Head::of)
-    }
-
     /// Claims as many jobs as `wanted` says, given how many there are, and at least one. Returns their counts one by
     /// one: a range from the first to the last would be empty if these wrap around in between.
     fn claim(&self, wanted: impl Fn(u32) -> u32) -> Result<Option<impl Iterator<Item = u32>>, Busy> {
         self.recall().iter().for_each(recall::end);
-        let head = self.head(Acquire);
+        let head = self.head.load(Acquire);
         if !head.is_open() {
             return Err(Busy);
         }
@@ -181,7 +171,7 @@ impl<T> Ring<T> {
         }
         // If there seem to be more, the head is out of date, and the exchange will fail.
         let jobs = wanted(jobs.min(MAX_SIZE as u32));
-        if head.held() == 0 && self.exchange(head, head.with_claimed(jobs)).is_ok() {
+        if head.held() == 0 && self.head.exchange(head, head.with_claimed(jobs)).is_ok() {
             Ok(Some((0..jobs).map(move |job| next.wrapping_add(job))))
         } else {
             Err(Busy)
@@ -190,26 +180,19 @@ impl<T> Ring<T> {
 
     /// Gives the claimed slots back to the owner, and with them those of what it has taken since.
     fn give_free(&self) {
-        let mut head = self.head(Relaxed);
-        while let Err(now) = self.exchange(head, head.with_all_free()) {
+        let mut head = self.head.load(Relaxed);
+        while let Err(now) = self.head.exchange(head, head.with_all_free()) {
             head = now;
         }
     }
 
     fn recall(&self) -> Option<RecalledRing<'_, T>> {
-        let mut head = self.head(Acquire);
-        while head.is_reserved() {
-            match self.exchange(head, head.recalled()) {
-                Ok(()) => head = head.recalled(),
-                Err(now) => head = now,
-            }
-        }
-        (!head.is_open()).then_some(RecalledRing { ring: self, head })
+        self.head.recall().map(|head| RecalledRing { ring: self, head })
     }
 
     fn jobs(&self) -> Span {
         // In this order, see the module.
-        let head = self.head(Acquire);
+        let head = self.head.load(Acquire);
         let next = if head.is_open() { head.next() } else { self.owners.taken.load(Acquire) };
         let tail = self.owners.tail.load(Acquire);
         Span { next, tail }
@@ -260,13 +243,13 @@ impl<T> Recalled for RecalledRing<'_, T> {
     }
 
     fn is_over(&self) -> bool {
-        self.ring.head(Acquire) != self.head
+        self.ring.head.load(Acquire) != self.head
     }
 
     /// R3.
     fn end(&self) {
         let taken = self.ring.owners.taken.load(Acquire);
         // If this fails, another thread has opened the ring.
-        let _ = self.ring.exchange(self.head, Head::opened_at(taken));
+        let _ = self.ring.head.exchange(self.head, Head::opened_at(taken));
     }
 }

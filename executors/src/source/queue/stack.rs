@@ -58,16 +58,14 @@ mod thief;
 pub(crate) use owner::Owner;
 pub(crate) use thief::Thief;
 
+use super::reservation::Reservable;
 use crate::{
     apart::Apart,
     asymmetric_fence::LightSide,
     recall::{Interruption, Recalled},
     sync::{
         Arc,
-        atomic::{
-            AtomicPtr, AtomicU32, AtomicU64, Ordering,
-            Ordering::{AcqRel, Acquire},
-        },
+        atomic::{AtomicPtr, AtomicU32, Ordering::Acquire},
     },
 };
 use head::Head;
@@ -80,8 +78,7 @@ pub(crate) const CAPACITY: usize = if cfg!(executors_loom) { 2 } else { 256 };
 const FIRST_COUNT: u32 = u32::MAX;
 
 struct Stack<T> {
-    /// A [`Head`].
-    head: Apart<AtomicU64>,
+    head: Apart<Reservable<Head>>,
     owners: Apart<Owners>,
     slots: [AtomicPtr<T>; CAPACITY],
 }
@@ -96,7 +93,7 @@ struct Owners {
 /// A new stack.
 pub(crate) fn stack<T>() -> (Owner<T>, Thief<T>) {
     let stack = Arc::new(Stack {
-        head: Apart::new(AtomicU64::new(Head::open_at(FIRST_COUNT).word())),
+        head: Apart::new(Reservable::new(Head::open_at(FIRST_COUNT))),
         owners: Apart::new(Owners {
             bottom: AtomicU32::new(FIRST_COUNT),
             side: LightSide::default(),
@@ -108,29 +105,8 @@ pub(crate) fn stack<T>() -> (Owner<T>, Thief<T>) {
 }
 
 impl<T> Stack<T> {
-    #[inline(always)]
-    fn head(&self, order: Ordering) -> Head {
-        Head::of(self.head.load(order))
-    }
-
-    /// Changes the head to `after` if it is `before`; returns what it is otherwise.
-    #[inline(always)]
-    fn exchange(&self, before: Head, after: Head) -> Result<(), Head> {
-        let outcome = self.head.compare_exchange(before.word(), after.word(), AcqRel, Acquire);
-        outcome.map(drop).map_err(Head::of)
-    }
-
-    /// Acquire: if the stack is open, as in [`Thief::is_open`]. If it is not, the heavy fence orders what is looked at
-    /// next, or the load by which the recall is seen to be over.
     fn recall(&self) -> Option<RecalledStack<'_, T>> {
-        let mut head = self.head(Acquire);
-        while head.is_reserved() {
-            match self.exchange(head, head.recalled()) {
-                Ok(()) => head = head.recalled(),
-                Err(now) => head = now,
-            }
-        }
-        (!head.is_open()).then_some(RecalledStack { stack: self, head })
+        self.head.recall().map(|head| RecalledStack { stack: self, head })
     }
 
     #[inline(always)]
@@ -155,12 +131,12 @@ impl<T> Recalled for RecalledStack<'_, T> {
     }
 
     fn is_over(&self) -> bool {
-        self.stack.head(Acquire) != self.head
+        self.stack.head.load(Acquire) != self.head
     }
 
     /// R3.
     fn end(&self) {
         // If this fails, another thread has opened the stack.
-        let _ = self.stack.exchange(self.head, self.head.opened());
+        let _ = self.stack.head.exchange(self.head, self.head.opened());
     }
 }

@@ -1,5 +1,7 @@
 //! The head of a ring: one word that says which thread the first job belongs to.
 
+use crate::source::queue::reservation::{RESERVED, Reservation};
+
 /// The counts in a head, and whether they are valid.
 ///
 /// | state | the first job goes to | who ends the state |
@@ -10,36 +12,26 @@
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head(u64);
 
+impl Reservation for Head {
+    #[inline(always)]
+    fn of(word: u64) -> Self {
+        Head(word)
+    }
+
+    #[inline(always)]
+    fn word(self) -> u64 {
+        self.0
+    }
+}
+
 impl Head {
-    const RESERVED: u64 = 1 << 63;
-    const RECALLED: u64 = 1 << 62;
     /// What `next` was when the ring was opened, modulo 2: see [`was_opened_at`](Self::was_opened_at).
     const OPENED_AT_ODD: u64 = 1 << 61;
     const COUNTS: u64 = Self::OPENED_AT_ODD - 1;
 
     #[inline(always)]
-    pub(super) fn of(word: u64) -> Self {
-        Head(word)
-    }
-
-    #[inline(always)]
-    pub(super) fn word(self) -> u64 {
-        self.0
-    }
-
-    #[inline(always)]
     fn open(next: u32, held: u32) -> Self {
         Head(u64::from(held) << 32 | u64::from(next))
-    }
-
-    #[inline(always)]
-    pub(super) fn is_open(self) -> bool {
-        self.0 < Self::RECALLED
-    }
-
-    #[inline(always)]
-    pub(super) fn is_reserved(self) -> bool {
-        self.0 >= Self::RESERVED
     }
 
     /// The first job that has not been taken, if the ring is open.
@@ -82,11 +74,7 @@ impl Head {
 
     /// The head when the ring has been reserved this many `times`.
     pub(super) fn reserved(times: u64) -> Self {
-        Head(Self::RESERVED | times & Self::COUNTS)
-    }
-
-    pub(super) fn recalled(self) -> Self {
-        Head(Self::RECALLED | self.0 & Self::COUNTS)
+        Head(RESERVED | times & Self::COUNTS)
     }
 
     /// The head when a ring that was reserved, or recalled, is open, and the owner has taken what is before `next`.

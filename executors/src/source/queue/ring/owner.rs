@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     job::{IntoJob, Job},
-    source::queue::privilege::Earnings,
+    source::queue::{privilege::Earnings, reservation::Reservation},
     sync::{
         Arc,
         atomic::{
@@ -74,7 +74,7 @@ impl<T> Owner<T> {
     /// owner that takes one and pushes one, again and again, would come here each time.
     #[cold]
     pub(crate) fn make_room(&self) -> usize {
-        let head = self.ring.head(Acquire);
+        let head = self.ring.head.load(Acquire);
         // Also if it is opened meanwhile: what is before `taken` was taken by the owner, and by no other thread.
         let free = if head.is_open() { head.free() } else { self.taken() };
         self.limit.set(free.wrapping_add(self.slots.get().size()));
@@ -129,7 +129,7 @@ impl<T> Owner<T> {
     /// Takes the first job, and returns where it is: it stays there until the owner's next push.
     #[inline(always)]
     fn take_first(&self) -> Option<(Slots<T>, u32)> {
-        let head = self.ring.head(Acquire);
+        let head = self.ring.head.load(Acquire);
         let count = if head.is_reserved() { self.take_reserved() } else { self.take_open(head) };
         Some((self.slots.get(), count?))
     }
@@ -145,7 +145,7 @@ impl<T> Owner<T> {
             if next == self.tail.get() {
                 return None;
             }
-            match self.ring.exchange(head, head.behind_next()) {
+            match self.ring.head.exchange(head, head.behind_next()) {
                 Ok(()) => return Some(next),
                 Err(now) => head = now,
             }
@@ -162,7 +162,7 @@ impl<T> Owner<T> {
         self.ring.owners.taken.store(count.wrapping_add(1), Release);
         // O2, which pairs with R2.
         self.ring.owners.side.fence();
-        if self.ring.head(Relaxed).is_reserved() { Some(count) } else { self.take_recalled(count) }
+        if self.ring.head.load(Relaxed).is_reserved() { Some(count) } else { self.take_recalled(count) }
     }
 
     /// The ring was recalled while the owner was taking the job at `count`. Takes that job, or another.
@@ -170,9 +170,9 @@ impl<T> Owner<T> {
     #[inline(never)]
     fn take_recalled(&self, count: u32) -> Option<u32> {
         let behind = count.wrapping_add(1);
-        let mut head = self.ring.head(Acquire);
+        let mut head = self.ring.head.load(Acquire);
         if !head.is_open() {
-            match self.ring.exchange(head, Head::opened_at(behind)) {
+            match self.ring.head.exchange(head, Head::opened_at(behind)) {
                 Ok(()) => return Some(count),
                 Err(now) => head = now,
             }
@@ -206,10 +206,10 @@ impl<T> Owner<T> {
     /// Opens the ring, unless another thread does. Returns its head.
     #[cold]
     fn open(&self) -> Head {
-        let mut head = self.ring.head(Acquire);
+        let mut head = self.ring.head.load(Acquire);
         while !head.is_open() {
             let opened = Head::opened_at(self.taken());
-            match self.ring.exchange(head, opened) {
+            match self.ring.head.exchange(head, opened) {
                 Ok(()) => return opened,
                 Err(now) => head = now,
             }
@@ -222,7 +222,7 @@ impl<T> Owner<T> {
     /// Not to be called before heavy fences are [ready](crate::asymmetric_fence::is_ready).
     #[cold]
     pub(crate) fn reserve(&self) -> bool {
-        let head = self.ring.head(Acquire);
+        let head = self.ring.head.load(Acquire);
         if !head.is_open() || head.held() > 0 {
             return false;
         }
@@ -230,7 +230,7 @@ impl<T> Owner<T> {
         self.ring.owners.taken.store(head.next(), Release);
         self.times.update(|before| before.wrapping_add(1));
         self.ring.owners.interruption.forget();
-        let is_reserved = self.ring.exchange(head, Head::reserved(self.times.get())).is_ok();
+        let is_reserved = self.ring.head.exchange(head, Head::reserved(self.times.get())).is_ok();
         // Pairs with the fence of a thread that finds it not reserved: see `fence_pushes`.
         fence(SeqCst);
         if is_reserved {
@@ -241,7 +241,7 @@ impl<T> Owner<T> {
     }
 
     pub(crate) fn is_reserved(&self) -> bool {
-        self.ring.head(Relaxed).is_reserved()
+        self.ring.head.load(Relaxed).is_reserved()
     }
 
     /// Acts as a fence between the owner's pushes and what it reads next, with respect to all threads that issue a
@@ -255,7 +255,7 @@ impl<T> Owner<T> {
     pub(crate) fn fence_pushes(&self) {
         let side = &self.ring.owners.side;
         side.fence();
-        let head = self.ring.head(Relaxed);
+        let head = self.ring.head.load(Relaxed);
         if !head.is_reserved() {
             if !head.is_open() {
                 // An owner that only puts in jobs sees the recall nowhere else.
@@ -277,7 +277,7 @@ impl<T> Owner<T> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // Relaxed: the owner knows the tail; what thieves have taken meanwhile need not be seen.
-        let head = self.ring.head(Relaxed);
+        let head = self.ring.head.load(Relaxed);
         let next = if head.is_open() { head.next() } else { self.taken() };
         self.tail.get().wrapping_sub(next) as usize
     }

@@ -2,7 +2,7 @@
 
 use super::{Owner, RecalledRing, Ring};
 use crate::{
-    source::queue::{Busy, Span},
+    source::queue::{Busy, Span, reservation::Reservation},
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
@@ -64,7 +64,7 @@ impl<T> Stealer<T> {
     /// Whether neither the owner has it reserved nor any thread is about to open it. Acquire pairs with the exchange
     /// that has opened it: a thread that has no recall to make sees what was pushed before that.
     pub(crate) fn is_open(&self) -> bool {
-        self.0.head(Acquire).is_open()
+        self.0.head.load(Acquire).is_open()
     }
 
     /// R1, unless the ring is open. The result is to be [ended](crate::recall::end), by R2 and R3.

@@ -3,7 +3,7 @@
 use super::{CAPACITY, FIRST_COUNT, Stack};
 use crate::{
     containment::abort_out_of_turn,
-    source::queue::privilege::Earnings,
+    source::queue::{privilege::Earnings, reservation::Reservation},
     sync::{
         Arc,
         atomic::{
@@ -49,7 +49,7 @@ impl<T> Owner<T> {
     #[inline(never)]
     fn finds_room(&self) -> bool {
         // Acquire: a thief has read the slot of an item before it moved `top`.
-        self.top.set(self.stack.head(Acquire).top());
+        self.top.set(self.stack.head.load(Acquire).top());
         (self.bottom.get().wrapping_sub(self.top.get()) as usize) < CAPACITY
     }
 
@@ -69,7 +69,7 @@ impl<T> Owner<T> {
         // O2, which pairs with R2.
         self.stack.owners.side.fence();
         // Relaxed: what was pushed is the owner's own.
-        let is_own = self.stack.head(Relaxed).is_reserved() || self.pop_shared(last);
+        let is_own = self.stack.head.load(Relaxed).is_reserved() || self.pop_shared(last);
         if is_own && last != pushed_at {
             abort_out_of_turn();
         }
@@ -83,11 +83,11 @@ impl<T> Owner<T> {
         self.give_back();
         // P2, which pairs with S2.
         fence(SeqCst);
-        let head = self.stack.head(Relaxed);
+        let head = self.stack.head.load(Relaxed);
         if last.wrapping_sub(head.top()).cast_signed() > 0 {
             return true;
         }
-        let is_own = last == head.top() && self.stack.exchange(head, head.behind_top()).is_ok();
+        let is_own = last == head.top() && self.stack.head.exchange(head, head.behind_top()).is_ok();
         self.set_bottom(last.wrapping_add(1));
         is_own
     }
@@ -106,7 +106,7 @@ impl<T> Owner<T> {
     pub(crate) fn fence_pushes(&self) {
         let side = &self.stack.owners.side;
         side.fence();
-        if !self.stack.head(Relaxed).is_reserved() {
+        if !self.stack.head.load(Relaxed).is_reserved() {
             self.order_shared();
         }
         side.fence();
@@ -129,11 +129,11 @@ impl<T> Owner<T> {
         if !self.earnings.is_held() {
             return;
         }
-        let mut head = self.stack.head(Relaxed);
+        let mut head = self.stack.head.load(Relaxed);
         let asked = !head.is_reserved();
         while !head.is_open() {
             // Release: a thief acquires it with the head, and so sees what was taken.
-            match self.stack.exchange(head, head.opened()) {
+            match self.stack.head.exchange(head, head.opened()) {
                 Ok(()) => break,
                 Err(now) => head = now,
             }
@@ -143,12 +143,12 @@ impl<T> Owner<T> {
 
     #[cfg(all(test, executors_loom))]
     pub(super) fn is_open(&self) -> bool {
-        self.stack.head(Relaxed).is_open()
+        self.stack.head.load(Relaxed).is_open()
     }
 
     #[cfg(all(test, executors_loom))]
     pub(crate) fn is_reserved(&self) -> bool {
-        self.stack.head(Relaxed).is_reserved()
+        self.stack.head.load(Relaxed).is_reserved()
     }
 
     /// Reserves an open stack for the owner, until another thread recalls it.
@@ -156,10 +156,10 @@ impl<T> Owner<T> {
     /// Not to be called before heavy fences are [ready](crate::asymmetric_fence::is_ready).
     #[cold]
     pub(crate) fn reserve(&self) {
-        let head = self.stack.head(Relaxed);
+        let head = self.stack.head.load(Relaxed);
         debug_assert!(head.is_open());
         self.stack.owners.interruption.forget();
-        if self.stack.exchange(head, head.reserved()).is_ok() {
+        if self.stack.head.exchange(head, head.reserved()).is_ok() {
             self.top.set(head.top());
             self.earnings.grant();
         }

@@ -3,7 +3,7 @@
 use super::{RecalledStack, Stack};
 use crate::{
     recall,
-    source::queue::{Busy, Span},
+    source::queue::{Busy, Span, reservation::Reservation},
     sync::{
         Arc,
         atomic::{
@@ -31,7 +31,7 @@ impl<T> Thief<T> {
     pub(crate) fn steal(&self, is_wanted: impl FnOnce() -> bool) -> Result<Option<NonNull<T>>, Busy> {
         self.recall().iter().for_each(recall::end);
         // S1.
-        let head = self.0.head(Acquire);
+        let head = self.0.head.load(Acquire);
         if !head.is_open() {
             return Err(Busy);
         }
@@ -45,7 +45,7 @@ impl<T> Thief<T> {
         // Relaxed: what `bottom` says is there was written before.
         let item = self.0.slot(head.top()).load(Relaxed);
         // S4.
-        self.0.exchange(head, head.behind_top()).map_err(|_| Busy)?;
+        self.0.head.exchange(head, head.behind_top()).map_err(|_| Busy)?;
         Ok(Some(NonNull::new(item).expect("`bottom` covers only slots that were written")))
     }
 
@@ -54,7 +54,7 @@ impl<T> Thief<T> {
         // Acquire pairs with the exchange of the thread that has taken the oldest, so that one that finds the stack
         // empty sees what that thread did before, such as being counted as active; and with the owner's stores of
         // `bottom`, for what it did before it took the last.
-        let next = self.0.head(Acquire).top();
+        let next = self.0.head.load(Acquire).top();
         let tail = self.0.owners.bottom.load(Acquire);
         // The owner is taking an item that was stolen from it: `bottom` is `top - 1`.
         if tail.wrapping_sub(next).cast_signed() < 0 { Span { next, tail: next } } else { Span { next, tail } }
@@ -63,7 +63,7 @@ impl<T> Thief<T> {
     /// Whether neither the owner has it reserved nor any thread is about to open it. Acquire pairs with the exchange
     /// that has opened it: a thread that has no recall to make sees what was pushed before that.
     pub(crate) fn is_open(&self) -> bool {
-        self.0.head(Acquire).is_open()
+        self.0.head.load(Acquire).is_open()
     }
 
     /// R1, unless the stack is open. The result is to be [ended](recall::end), by R2 and R3.
