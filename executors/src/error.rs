@@ -7,6 +7,8 @@ mod shutdown;
 mod task;
 mod wait;
 
+#[cfg(any(feature = "_crew", feature = "threadpool-exec"))]
+pub(crate) use panic::error_of;
 pub use {
     build::BuildError,
     panic::Panic,

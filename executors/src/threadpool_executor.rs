@@ -36,11 +36,10 @@ use crate::{
     backing::{impl_futures_executor, impl_pool},
     builder::{Build, Builder, sealed::Recipe},
     containment::contain,
-    error::{BuildError, BuildErrorKind, message_of},
+    error::{BuildError, BuildErrorKind, error_of},
     options::{Options, Placement, without_nul},
 };
 use handle::Handle;
-use std::io;
 
 const LABEL: &str = "threadpool_executor";
 
@@ -92,9 +91,10 @@ impl ThreadPoolExecutor {
             builder = builder.thread_stack_size(bytes);
         }
         // The crate panics if a thread is refused, and ends those that it has started.
-        let pool = contain(|| builder.build()).map_err(|payload| {
-            let source = io::Error::other(message_of(&*payload).to_owned());
-            BuildErrorKind::Spawn { worker: None, threads, source }
+        let pool = contain(|| builder.build()).map_err(|payload| BuildErrorKind::Spawn {
+            worker: None,
+            threads,
+            source: error_of(payload),
         })?;
         Ok(ThreadPoolExecutor { handle: Handle::new(pool, options) })
     }

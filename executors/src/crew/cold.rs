@@ -6,7 +6,6 @@ use crate::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 use std::{
-    mem,
     ops::Range,
     sync::{PoisonError, TryLockError},
 };
@@ -60,10 +59,15 @@ impl ColdSeats {
         if left == 0 || !is_due() || backoff.holds() {
             return None;
         }
-        let attempt = Attempt::begin(self, left, &mut backoff);
+        self.left.store(left - 1, Relaxed);
+        self.coming.fetch_add(1, Relaxed);
         let started = start(self.seats.end - left);
         if started.is_ok() {
-            attempt.succeeds();
+            backoff.end();
+        } else {
+            self.coming.fetch_sub(1, Relaxed);
+            self.left.store(left, Relaxed);
+            backoff.count_refusal();
         }
         Some(started)
     }
@@ -87,40 +91,9 @@ impl ColdSeats {
     }
 }
 
-/// The start of a thread, under the lock. Unless it succeeds, also if the standard library panics over it, its seat is
-/// the next to be tried, and the back-off counts a refusal.
-struct Attempt<'a> {
-    cold: &'a ColdSeats,
-    /// How many seats are left without a thread, with this one.
-    left: usize,
-    backoff: &'a mut SpawnBackoff,
-}
-
-impl<'a> Attempt<'a> {
-    fn begin(cold: &'a ColdSeats, left: usize, backoff: &'a mut SpawnBackoff) -> Self {
-        cold.left.store(left - 1, Relaxed);
-        cold.coming.fetch_add(1, Relaxed);
-        Attempt { cold, left, backoff }
-    }
-
-    fn succeeds(self) {
-        self.backoff.end();
-        mem::forget(self);
-    }
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        self.cold.coming.fetch_sub(1, Relaxed);
-        self.cold.left.store(self.left, Relaxed);
-        self.backoff.count_refusal();
-    }
-}
-
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     /// Asks for a thread, which comes or not. Returns the seat that was tried, if any.
     fn ask(seats: &ColdSeats, comes: bool) -> Option<usize> {
@@ -173,17 +146,6 @@ mod tests {
         // After the pause. When one has come, the next one is not made to wait.
         while ask(&seats, true).is_none() {}
         assert_eq!((seats.coming(), ask(&seats, false), ask(&seats, false)), (1, Some(2), Some(2)));
-    }
-
-    #[test]
-    fn a_panicking_start_counts_as_a_refusal() {
-        let seats = ColdSeats::new(1..2);
-        seats.arrived(0);
-        let start = |_seat| -> Result<(), ()> { panic!("expected by the test") };
-        let started = catch_unwind(AssertUnwindSafe(|| seats.start_one(|| true, start)));
-        assert!(started.is_err());
-        assert!(seats.are_left());
-        assert_eq!((seats.coming(), ask(&seats, true), seats.coming()), (0, Some(1), 1));
     }
 
     /// The thread has arrived by then, so that the next one is not left to it: the lock must be free.

@@ -96,19 +96,26 @@ where
     pub(super) fn is_idle(&self) -> bool {
         // In this order: a worker becomes active before it takes a job, so a job that is not in the source any more is
         // at an active worker until it has run, and so are the jobs that it spawns.
+        let blind_exits = self.life.blind_exits();
         if self.source.has_unfinished() {
             return false;
         }
         // Keeps the two looks in this order, whatever the orderings of the source's loads. It pairs with no fence, but
         // with the Release by which a worker stores that its job is gone: that worker has changed the roll before.
         fence(SeqCst);
-        self.life.roll.read().active() == 0
+        self.life.roll.read().active() == 0 && self.life.blind_exits() == blind_exits
     }
 
     /// Counts out a worker, or a thread that has done a worker's work, when it has found nothing more to do.
     pub(super) fn become_idle(&self, busy: bool) {
         // The check and the change come in the same order as in `is_idle`.
         self.life.become_idle(busy, || !self.source.has_unfinished());
+    }
+
+    /// Counts out a thread that has not looked: what its last job has put in is for others. It has to ask for the
+    /// [end](Self::end_if_due) afterwards: others that have asked meanwhile may have been told that it is not due.
+    pub(super) fn become_idle_blindly(&self, busy: bool) {
+        self.life.become_idle_blindly(busy);
     }
 
     /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but

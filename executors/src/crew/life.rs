@@ -12,6 +12,7 @@ use crate::{
     sync::atomic::{
         AtomicU8, AtomicUsize,
         Ordering::{Acquire, SeqCst},
+        fence,
     },
 };
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ pub(super) struct Life {
     phase: Apart<AtomicU8>,
     /// Its workers. A thread is counted out [here](Life::become_idle), so that those who wait for that are told.
     pub(super) roll: Apart<RollWord>,
+    /// How many times a thread has become idle [without a look](Life::become_idle_blindly).
+    blind_exits: AtomicUsize,
     /// Threads that have been started and have not signed off.
     threads: AtomicUsize,
     /// Rung when the last active worker becomes idle.
@@ -47,6 +50,7 @@ impl Life {
         Life {
             phase: Apart::new(AtomicU8::new(0)),
             roll: Apart::new(RollWord::new()),
+            blind_exits: AtomicUsize::new(0),
             threads: AtomicUsize::new(0),
             idle: Bell::default(),
             gone: Bell::default(),
@@ -112,6 +116,21 @@ impl Life {
             return;
         }
         self.idle.ring_by(nothing_left, || self.roll.become_idle(busy));
+    }
+
+    /// Counts out a thread that has not looked whether its last job has put others in.
+    pub(super) fn become_idle_blindly(&self, busy: bool) {
+        self.blind_exits.fetch_add(1, SeqCst);
+        // Between what that job has put in and the look for waiters.
+        fence(SeqCst);
+        // Not past the lock, where another thread may have looked already; and nobody is released.
+        self.idle.ring_by(|| false, || self.roll.become_idle(busy));
+    }
+
+    /// How many times a thread has done that. If it is the same before a look at the source, and after a look at the
+    /// roll that finds no thread active, none did so in between.
+    pub(super) fn blind_exits(&self) -> usize {
+        self.blind_exits.load(SeqCst)
     }
 
     /// Whether a thread waits for the workers to be idle.

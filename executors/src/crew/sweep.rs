@@ -64,7 +64,7 @@ where
                 dispose(job);
             };
             let dropped = jobs.map(drop_one).count();
-            self.become_idle(false);
+            self.become_idle_blindly(false);
             dropped
         };
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.

@@ -5,7 +5,6 @@ use super::{Charter, Crew, Setup, Terms};
 use crate::{
     backing::Polls,
     crew::Handle,
-    job::Job,
     parker::ParkResult,
     source::shared::{SharedSource, Worth},
 };
@@ -20,30 +19,26 @@ use crate::{
 use crate::{
     crew::worker::Worker,
     mailbox::Mailboxes,
-    source::{
-        Whom,
-        mail::{MailSource, Theft},
-    },
+    source::mail::{MailSource, Theft},
 };
 use crate::{
-    job::Closure,
+    job::{Closure, IntoJob, Job},
     local,
+    meter::Meter,
     options::{Fairness, Idle, Options, WorkerHook, callback},
     parker::{self, DynamicThreadData, Origin, Parker, StaticParker},
     placement::Mask,
-    source::{Source, fifo::FifoSource},
+    source::{Source, Whom, fifo::FifoSource},
     time_slice::TimeSlice,
 };
 #[cfg(feature = "produce-metrics")]
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
-#[cfg(feature = "produce-metrics")]
-use std::sync::Mutex;
 #[cfg(feature = "elastic-exec")]
 use std::time::{Duration, Instant};
 use std::{
     ops::Range,
     sync::{
-        Arc,
+        Arc, Mutex,
         mpsc::{self, TryRecvError},
     },
     thread::{self, ThreadId},
@@ -129,6 +124,69 @@ fn a_late_shift_calls_no_hooks() {
     assert_eq!(crew.report().finished, 1);
     drop(crew);
     assert!(called.recv().is_err(), "no hook is called");
+}
+
+/// A queue. Between the next look at it and what that look tells, something happens.
+struct Interrupted {
+    queue: FifoSource,
+    meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Source for Interrupted {
+    type Address = ();
+    type Local = <FifoSource as Source>::Local;
+
+    fn attach(&self, seat: Option<usize>) -> Self::Local {
+        self.queue.attach(seat)
+    }
+
+    fn inject(&self, (): (), job: impl IntoJob) -> Whom {
+        self.queue.inject((), job)
+    }
+
+    fn run_next(&self, local: &Self::Local) -> bool {
+        self.queue.run_next(local)
+    }
+
+    fn search(&self, local: &Self::Local, meter: &Meter) -> Option<Job> {
+        self.queue.search(local, meter)
+    }
+
+    fn take(&self) -> Option<Job> {
+        self.queue.take()
+    }
+
+    fn has_jobs(&self) -> bool {
+        let seen = self.queue.has_jobs();
+        let meanwhile = self.meanwhile.lock().expect("no panic").take();
+        if let Some(happen) = meanwhile {
+            happen();
+        }
+        seen
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+/// A thread runs a job in place of a worker, and leaves its child to the others, while another looks whether the crew
+/// is idle.
+#[test]
+fn the_end_waits_for_the_child_of_a_job_that_ended_during_the_look() {
+    let source = Interrupted { queue: FifoSource::new(), meanwhile: Mutex::default() };
+    let crew = Crew::new(setup_of(Terms::fixed(1), 1..1, source, Options::new()));
+    let (parent, child_runs) = parent();
+    let there = Arc::clone(&crew);
+    let stand_in = move || there.stand_in(|worker| worker.run_once(Job::new(parent)));
+    *crew.source.meanwhile.lock().expect("no panic") = Some(Box::new(stand_in));
+    crew.close();
+    assert!(crew.source.meanwhile.lock().expect("no panic").is_none(), "it has looked");
+    assert_eq!(child_runs.try_recv(), Err(TryRecvError::Empty));
+    assert!(!crew.life.is_over(), "the child waits");
+    crew.stand_in(|worker| worker.work_late());
+    assert_eq!(child_runs.try_recv(), Ok(()));
+    assert!(crew.life.is_over());
 }
 
 /// On their submitter only if there is no other thread: it may hold a lock that their destructors take.

@@ -5,8 +5,8 @@
 use super::{Charter, Crew, Setup, door::DOOR, unjoined::Handles, worker::Worker};
 use crate::{
     bell,
-    containment::{guard, tell},
-    error::{BuildError, BuildErrorKind},
+    containment::{contain, guard, tell},
+    error::{BuildError, BuildErrorKind, error_of},
     joining,
     options::Options,
     parker::Parker,
@@ -241,7 +241,8 @@ where
     }
 }
 
-/// Starts a thread for `seat` that does all of `begins`.
+/// Starts a thread for `seat` that does all of `begins`. If the standard library panics over that, as it does for some
+/// sizes of stacks on some systems, the thread counts as refused.
 fn start_thread(
     options: &Options,
     charter: &Charter,
@@ -253,7 +254,8 @@ fn start_thread(
     if let Some(bytes) = options.stack_size {
         builder = builder.stack_size(bytes);
     }
-    builder.spawn(begins).map_err(SpawnError::Thread)
+    let started = contain(|| builder.spawn(begins));
+    started.unwrap_or_else(|payload| Err(error_of(payload))).map_err(SpawnError::Thread)
 }
 
 /// Counts out a thread that was expected.
@@ -273,8 +275,8 @@ impl<S: Source, P: Parker + 'static> Drop for Missing<'_, S, P> {
     }
 }
 
-/// Closes for good a crew whose threads have not all been started: also if the standard library panics over one. What
-/// start hooks have submitted by then may be for a thread that does not come.
+/// Closes for good a crew whose threads have not all been started. What start hooks have submitted by then may be for a
+/// thread that does not come.
 struct Incomplete<'a, S: Source, P: Parker + 'static>(&'a Crew<S, P>);
 
 impl<S: Source, P: Parker + 'static> Drop for Incomplete<'_, S, P> {

@@ -156,7 +156,7 @@ where
             if self.crew.hires() && self.is_alone() {
                 self.run_what_waits();
             }
-            self.become_idle();
+            self.become_idle_blindly();
         });
     }
 
@@ -195,7 +195,7 @@ where
     fn falls_out(&self) {
         tell(|| log::error!("{} goes on without worker {}: its parker panicked.", self.crew.name(), self.seat));
         if self.duty.get() != Duty::Idle {
-            self.become_idle();
+            self.become_idle_blindly();
         }
         // The parker may still list this worker as a sleeper, and call it instead of one that can come: `init` and
         // `leave` take it off the list. Each of these steps is guarded by itself: a parker that has panicked once may
@@ -309,10 +309,23 @@ where
         self.duty.set(Duty::Active);
     }
 
+    /// When it has found nothing.
     fn become_idle(&self) {
+        let busy = self.goes_off_duty();
+        self.crew.become_idle(busy);
+    }
+
+    /// When it has not looked: see [`Crew::become_idle_blindly`].
+    fn become_idle_blindly(&self) {
+        let busy = self.goes_off_duty();
+        self.crew.become_idle_blindly(busy);
+    }
+
+    /// Returns whether it was busy.
+    fn goes_off_duty(&self) -> bool {
         self.meter.work_ends();
         self.account.settle();
-        self.crew.become_idle(self.duty.replace(Duty::Idle) == Duty::Busy);
+        self.duty.replace(Duty::Idle) == Duty::Busy
     }
 
     fn search(&self) -> Option<Job> {

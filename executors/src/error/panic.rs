@@ -1,6 +1,6 @@
 //! Panics of jobs.
 
-use std::{any::Any, error::Error, fmt, sync::Mutex};
+use std::{any::Any, error::Error, fmt, io, sync::Mutex};
 
 /// The panic of a job.
 ///
@@ -55,6 +55,11 @@ impl fmt::Debug for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Panic").field(&self.message).finish()
     }
+}
+
+/// The error of a call that has panicked where others return one.
+pub(crate) fn error_of(payload: Box<dyn Any + Send>) -> io::Error {
+    io::Error::other(message_of(&*payload).to_owned())
 }
 
 /// The text of a panic payload, or a remark that it has none.

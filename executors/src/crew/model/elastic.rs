@@ -299,3 +299,28 @@ fn a_child_of_a_job_that_its_submitter_runs_runs_too() {
         see_off(crew);
     });
 }
+
+/// The thread that runs the parent becomes idle without a look. The worker becomes idle, too, and a thread waits for
+/// that: none of them may overlook the child.
+#[test]
+fn joining_waits_for_the_child_of_a_job_that_its_submitter_runs() {
+    check(3, || {
+        let (crew, ran, begun) = (crew(1, 1, NEVER), Tally::default(), Arc::new(Gate::default()));
+        crew.fill_core();
+        let submitter = thread::spawn({
+            let (crew, begins, child) = (crew.clone(), opens(&begun), ran.mark());
+            move || {
+                let run = crew.run_here(move || {
+                    begins();
+                    spawn(child);
+                });
+                assert!(run.is_ok());
+            }
+        });
+        begun.pass();
+        crew.join(None).unwrap();
+        assert_eq!(ran.count(), 1);
+        submitter.join().unwrap();
+        see_off(crew);
+    });
+}

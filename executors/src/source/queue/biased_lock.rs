@@ -277,9 +277,9 @@ impl BiasedLock {
     /// [R1](Reservable::recall). The result is to be [ended](crate::recall::end).
     pub(super) fn recall(&self) -> Option<RecalledLock<'_>> {
         let holder = self.holder.recall()?;
-        // SAFETY: the holder, which was loaded with Acquire, or by an exchange, says *recalled*: so the lock was reserved
-        // for a thread, whose presence was stored before that. What may have been stored since is a presence, too; and
-        // none is ever freed.
+        // SAFETY: the holder, which was loaded with Acquire, or by an exchange, says *recalled*: so the lock was
+        // reserved for a thread, whose presence was stored before that. What may have been stored since is a presence,
+        // too; and none is ever freed.
         let presence = unsafe { &*self.presence.load(Relaxed) };
         Some(RecalledLock { lock: self, holder, presence })
     }
