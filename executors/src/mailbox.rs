@@ -19,7 +19,8 @@ use crate::{
 };
 use std::{collections::VecDeque, fmt, sync::PoisonError, time::Duration};
 
-/// The mailboxes of one pool. Workers join, and do not leave before the end.
+/// The mailboxes of one pool. Workers join, and do not leave before the end. (Another may take the place of one, which
+/// is claimed meanwhile and has no letters.)
 pub(crate) struct Mailboxes<L> {
     boxes: Rows<Mailbox<L>>,
     /// How many workers there are. Release and Acquire: a thread that sees a worker also sees what the worker was given
@@ -35,8 +36,8 @@ struct Mailbox<L> {
     /// Letters that were promised to this worker. Relaxed: for threads that wait for an idle worker the bell's fences
     /// order it, for others the accesses to `settled`.
     dealt: AtomicUsize,
-    /// How many of those are settled: done, or taken by a thief that has claimed itself for it. Never more than were
-    /// dealt. Its Release pairs with
+    /// How many of those are settled: done, taken by a thief that has claimed itself for it, or taken by a thread that
+    /// drops it, and is active meanwhile. Never more than were dealt. Its Release pairs with
     ///
     /// - the Acquire in `all_settled`: a thread that sees that a letter is settled also sees what was dealt in handling
     ///   it, or else the claim of the thief that handles it;

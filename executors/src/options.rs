@@ -229,6 +229,22 @@ impl Options {
         }
     }
 
+    /// Checks, and completes, the options of a pool whose threads come one by one: how many there will be is not known,
+    /// so one for each core would make no sense.
+    #[cfg(any(feature = "elastic-exec", feature = "burst-exec"))]
+    pub(crate) fn prepare_for_any_number_of_threads(
+        &mut self,
+        pool: &'static str,
+        thread_name: fn(usize) -> String,
+    ) -> Result<(), BuildError> {
+        self.placement.check(pool)?;
+        if self.placement == Placement::Auto {
+            self.placement = Placement::Floating;
+        }
+        // Otherwise a name that a thread cannot have would be noticed only with the first of them.
+        self.thread_name(0, thread_name).map(drop)
+    }
+
     /// The name of thread `worker`: `fallback` if the user gave none, else their name and the worker's number.
     pub(crate) fn thread_name(
         &self,

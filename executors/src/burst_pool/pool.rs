@@ -13,7 +13,7 @@ use crate::{
     crew::{Setup, Terms},
     error::{BuildError, BuildErrorKind, ShutdownError, ShutdownReport, WaitError},
     mailbox::Mailboxes,
-    options::{MAX_THREADS, Options, Placement},
+    options::{MAX_THREADS, Options},
     parker,
     pool::Stats,
     source::mail::MailSource,
@@ -241,14 +241,7 @@ impl<T: Send + 'static> BurstPool<T> {
         if boxes.workers() >= MAX_THREADS {
             return Err(BuildErrorKind::TooManyWorkers.into());
         }
-        let mut place = None;
-        let equip = |seat| self.team.equip(*place.insert(seat), handler);
-        if let Err(refused) = crew.seat_one(equip) {
-            if let Some(seat) = place {
-                self.team.strip(seat);
-            }
-            return Err(refused);
-        }
+        crew.seat_one(|seat| self.team.equip(seat, handler), |seat| self.team.strip(seat))?;
         // Only now that the worker exists: nothing may be dealt to a worker that might not come.
         boxes.add_worker();
         Ok(())
@@ -346,16 +339,9 @@ impl<T> Recipe for BurstPool<T> {
             return Err(BuildErrorKind::Unsupported { option: "threads", pool: "BurstPool", remedy }.into());
         }
         options.refuse_preheat("BurstPool", "leave it out: a thread starts with each `spawn`")?;
-        options.placement.check(CHARTER.label)?;
-        if options.placement == Placement::Auto {
-            // The number of workers is not known.
-            options.placement = Placement::Floating;
-        }
-        options.thread_name(0, CHARTER.thread_name)?;
-        // Workers start when they are spawned, never because of a job, and none leaves before the end.
-        let terms = Terms { core: 0, max: 0, only_replaces: false, keep_alive: Duration::MAX };
+        options.prepare_for_any_number_of_threads(CHARTER.label, CHARTER.thread_name)?;
         let source = MailSource::new(Arc::new(Mailboxes::new(0)), extra.theft());
-        let (cold, parker) = (0..0, parker::for_bursts());
+        let (terms, cold, parker) = (Terms::without_hiring(), 0..0, parker::for_bursts());
         let crew = CrewHandle::without_workers(Setup { terms, cold, source, parker, charter: CHARTER, options });
         Ok(BurstPool { handle: Handle::new(crew, extra.when_busy), team: Team::new() })
     }

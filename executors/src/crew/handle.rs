@@ -98,10 +98,11 @@ where
         crew.call_for_opened(whom, jobs);
     }
 
-    /// Starts one more worker, however many there are, after telling `prepare` its seat.
-    pub(crate) fn seat_one(&self, prepare: impl FnOnce(usize)) -> Result<(), BuildError> {
+    /// Starts one more worker, however many there are, after telling `prepare` its seat. If it does not come, that is
+    /// told to `give_up`.
+    pub(crate) fn seat_one(&self, prepare: impl FnOnce(usize), give_up: impl FnOnce(usize)) -> Result<(), BuildError> {
         debug_assert!(S::ELASTIC);
-        self.crew().seat_one(prepare).map_err(|error| error.into_build_error(None))
+        self.crew().seat_one(prepare, give_up).map_err(|error| error.into_build_error(None))
     }
 
     /// Runs `closure` on this thread, as a job of the crew like any other; or returns it.
@@ -138,8 +139,8 @@ where
         })
     }
 
-    /// Drops the job that `take` takes out of the source. Returns whether there was one.
-    pub(crate) fn discard_one(&self, take: impl FnOnce(&S) -> Option<Job>) -> bool {
+    /// Drops the job that `take` takes out of the source. Returns what else `take` returns.
+    pub(crate) fn discard_one<R, E>(&self, take: impl FnOnce(&S) -> Result<(Job, R), E>) -> Result<R, E> {
         self.crew().discard_one(take)
     }
 

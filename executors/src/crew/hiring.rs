@@ -48,7 +48,7 @@ where
 
     /// Starts a thread for a worker that has been counted. Returns whether that succeeded; not if the crew is over.
     fn start_hired(&self) -> bool {
-        match self.seat_one(|_seat| ()) {
+        match self.seat_one(|_seat| (), |_seat| ()) {
             Ok(()) => {
                 self.backoff().end();
                 return true;
@@ -104,12 +104,16 @@ where
         self.with_this_worker(|worker| worker.is_some_and(Worker::is_stranger))
     }
 
-    /// Starts a thread for a worker on a vacant seat, after telling `prepare` which seat.
-    pub(super) fn seat_one(&self, prepare: impl FnOnce(usize)) -> Result<(), SpawnError> {
+    /// Starts a thread for a worker on a vacant seat, after telling `prepare` which seat. If it does not come, that is
+    /// told to `give_up` before the seat is another's.
+    pub(super) fn seat_one(&self, prepare: impl FnOnce(usize), give_up: impl FnOnce(usize)) -> Result<(), SpawnError> {
         let seat = self.vacancies.take();
         prepare(seat);
         let spawned = self.myself().spawn_worker(seat).map(drop);
-        spawned.inspect_err(|_| self.vacancies.give_back(seat))
+        spawned.inspect_err(|_| {
+            give_up(seat);
+            self.vacancies.give_back(seat);
+        })
     }
 
     /// Does a worker's `work` on this thread, on a vacant seat.

@@ -23,6 +23,12 @@ impl Terms {
         Terms { core: workers, max: workers, only_replaces: false, keep_alive: Duration::MAX }
     }
 
+    /// No worker comes because of a job: they are [seated](super::Crew::seat_one) one by one, and stay.
+    #[cfg(feature = "burst-exec")]
+    pub(crate) fn without_hiring() -> Self {
+        Terms::fixed(0)
+    }
+
     fn limit(&self, roll: Roll) -> usize {
         if self.only_replaces { (self.core.max(1) + roll.blocked()).min(self.max) } else { self.max }
     }

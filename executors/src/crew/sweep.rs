@@ -19,7 +19,6 @@ use crate::{
 use std::{
     any::Any,
     cell::{Cell, RefCell},
-    iter,
     mem::{self, ManuallyDrop},
 };
 
@@ -38,40 +37,44 @@ where
             // jobs are to be dropped.
             fence(SeqCst);
             self.source.recall(None);
-            self.discard(iter::from_fn(|| self.source.take()), containment::discard);
+            self.as_dropper(|dropper| {
+                while let Some(job) = self.source.take() {
+                    dropper.begin();
+                    containment::discard(job);
+                }
+            });
         }
         guard.is_some()
     }
 
-    /// Drops the job that `take` takes out of the source, whose destructor may call this, too. Returns whether there
-    /// was one.
-    pub(super) fn discard_one(&self, take: impl FnOnce(&S) -> Option<Job>) -> bool {
-        let dispose = |job| trampoline::run(&DROPPED, job, containment::discard);
-        self.discard(iter::once_with(|| take(&self.source)).flatten(), dispose) > 0
+    /// Drops the job that `take` takes out of the source, whose destructor may call this, too. Returns what else `take`
+    /// returns.
+    pub(super) fn discard_one<R, E>(&self, take: impl FnOnce(&S) -> Result<(Job, R), E>) -> Result<R, E> {
+        self.as_dropper(|dropper| {
+            let (job, rest) = take(&self.source)?;
+            dropper.begin();
+            trampoline::run(&DROPPED, job, containment::discard);
+            Ok(rest)
+        })
     }
 
-    /// Drops `jobs`, which are taken out of the source one by one, by `dispose`. Returns how many.
+    /// Does `work`, which takes jobs out of the source and drops them.
     ///
     /// The calling thread is active meanwhile: a job that is being dropped has not ended, and a thread that waits for
     /// the crew waits for that, too.
-    fn discard(&self, jobs: impl Iterator<Item = Job>, dispose: impl Fn(Job)) -> usize {
-        let attendant = Dropper { crew: self, is_dropping: Cell::new(false) };
+    fn as_dropper<R>(&self, work: impl FnOnce(&Dropper<'_, S, P>) -> R) -> R {
+        let dropper = Dropper { crew: self, is_dropping: Cell::new(false) };
         let sweep = || {
             self.life.roll.become_active();
-            let drop_one = |job| {
-                attendant.is_dropping.set(true);
-                self.discarded.fetch_add(1, Relaxed);
-                dispose(job);
-            };
-            let dropped = jobs.map(drop_one).count();
+            let result = work(&dropper);
             self.become_idle_blindly(false);
-            dropped
+            result
         };
         // A destructor must not wait for its own end: it is told that it is part of a job, as on a worker.
-        let dropped = Post::of_dropper(self.id(), &attendant, &attendant.is_dropping).stand_once_more(sweep);
+        let result = Post::of_dropper(self.id(), &dropper, &dropper.is_dropping).stand_once_more(sweep);
         // Workers may have looked before, and be asleep.
         self.end_if_due();
-        dropped
+        result
     }
 }
 
@@ -118,6 +121,14 @@ struct Dropper<'a, S: Source, P> {
     crew: &'a Crew<S, P>,
     /// Whether it has begun to: before that it takes the first one.
     is_dropping: Cell<bool>,
+}
+
+impl<S: Source, P> Dropper<'_, S, P> {
+    /// To be called before each job is dropped.
+    fn begin(&self) {
+        self.is_dropping.set(true);
+        self.crew.discarded.fetch_add(1, Relaxed);
+    }
 }
 
 impl<S, P> Attendant for Dropper<'_, S, P>

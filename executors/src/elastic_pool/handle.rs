@@ -138,23 +138,18 @@ impl Handle {
     /// Admits `closure` in place of the job that has waited longest, which is dropped. Gives it back if none waits, or
     /// the pool is closed.
     fn replace_oldest<F: FnOnce() + Send + 'static>(&self, semaphore: &Arc<Semaphore>, closure: F) -> Result<(), F> {
-        let (mut closure, mut whom) = (Some(closure), None);
-        self.crew.discard_one(|source| {
-            let oldest = if self.crew.is_closed_to_caller() { None } else { source.take_oldest() }?;
+        let replace = |source: &SharedSource| {
+            let oldest = if self.crew.is_closed_to_caller() { None } else { source.take_oldest() };
+            let Some(oldest) = oldest else { return Err(closure) };
             // Before the oldest is dropped: its destructor may submit jobs, too, and they would take its place first.
             // This thread is active meanwhile, so the crew is not over before the new job is in.
-            whom = closure.take().map(|closure| inject(source, semaphore.take_over(), closure));
-            Some(oldest)
-        });
-        match (closure, whom) {
-            (None, Some(whom)) => {
-                // Afterwards, because this may run jobs in place of threads that the system refuses; and those may wait
-                // for what the oldest owned.
-                self.crew.announce(Worth::Expendable, whom);
-                Ok(())
-            }
-            (closure, _) => Err(closure.expect("it was not taken")),
-        }
+            Ok((oldest, inject(source, semaphore.take_over(), closure)))
+        };
+        let whom = self.crew.discard_one(replace)?;
+        // Afterwards, because this may run jobs in place of threads that the system refuses; and those may wait for
+        // what the oldest owned.
+        self.crew.announce(Worth::Expendable, whom);
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     builder::{Build, Builder, sealed::Recipe},
     crew::Terms,
     error::{BuildError, BuildErrorKind},
-    options::{MAX_THREADS, Options, Placement, check_threads},
+    options::{MAX_THREADS, Options, check_threads},
 };
 use std::time::Duration;
 
@@ -170,18 +170,12 @@ impl Recipe for ThreadPool {
 
     #[allow(private_interfaces, reason = "see the trait")]
     fn build(mut options: Options, extra: Extra) -> Result<Self, BuildError> {
-        options.placement.check(CHARTER.label)?;
-        if options.placement == Placement::Auto {
-            // Its jobs block, and its workers come and go: one worker for each core makes no sense.
-            options.placement = Placement::Floating;
-        }
         options.refuse_preheat(CHARTER.label, "call `start_core_threads` on the pool")?;
         let terms = extra.terms(&options)?;
         if extra.saturation == (Saturation::DiscardOldest { queue: 0 }) {
             return Err(BuildErrorKind::NothingToDiscard.into());
         }
-        // Otherwise a name that a thread cannot have would be noticed only with the first job.
-        options.thread_name(0, CHARTER.thread_name)?;
+        options.prepare_for_any_number_of_threads(CHARTER.label, CHARTER.thread_name)?;
         Ok(ThreadPool { handle: Handle::new(terms, extra.saturation, options) })
     }
 }

@@ -43,7 +43,7 @@ fn an_expendable_job_runs_or_is_dropped() {
             let (crew, mark) = (crew.clone(), ran.mark());
             move || crew.put_by(Worth::Expendable, |source| source.inject(Worth::Expendable, Closure(mark)))
         });
-        let dropped = crew.discard_one(SharedSource::take_oldest);
+        let dropped = crew.discard_one(|source| source.take_oldest().map(|job| (job, ())).ok_or(())).is_ok();
         submitter.join().unwrap();
         crew.join(None).unwrap();
         is_dropped.is_reached_if(dropped);
