@@ -12,7 +12,7 @@ pub use self::{
     axis::{Axis, Kind},
     bars::Bars,
     changes::changes_of,
-    gallery::{bars_of, cpu_of, scaling_of, times_of},
+    gallery::{charts_of, scaling_of},
     palette::Palette,
     plot::{Plot, Point, Series},
 };
@@ -21,6 +21,9 @@ use maud::Markup;
 
 /// The width of each chart.
 pub const WIDTH: f64 = 760.0;
+
+/// How many letters of a title fit into that.
+pub const LETTERS: usize = 90;
 
 /// A picture that is [`WIDTH`] wide.
 #[derive(Debug, Clone)]

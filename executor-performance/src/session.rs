@@ -139,8 +139,7 @@ impl Session {
 
     /// A message about what an interrupt has left.
     fn interrupted(&self) -> &'static str {
-        let measured = |row: &Row| row.samples.count() > 0 || row.status() == Status::Failed;
-        if self.record.runs.iter().flat_map(|run| &run.rows).any(measured) {
+        if self.record.has_results() {
             "interrupted: the results cover what was measured until then"
         } else {
             "interrupted before anything was measured"
@@ -160,6 +159,8 @@ impl Session {
         self.progress.doing("trying out how long a sample takes");
         prepared.experiment.fit(&pace, &subjects);
         supervision.end_trying();
+        // All samples are to be taken in new processes: those in which something was tried out keep its memory.
+        subjects.iter().for_each(|subject| subject.renew());
         if self.wants_end() {
             // A file from an earlier run is worth more than a run without samples.
             return;

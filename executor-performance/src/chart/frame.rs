@@ -1,6 +1,7 @@
 //! What is around the data: titles, axes, names.
 
-use super::{Axis, Palette, palette::Marker, px};
+use super::{Axis, LETTERS, Palette, palette::Marker, px};
+use crate::view;
 use maud::{Markup, html};
 
 /// The area for data, from left to right and from the top. The longest name must fit to the right of it.
@@ -16,8 +17,15 @@ pub(super) fn height(names: usize) -> f64 {
     (TOP + names as f64 * LINE + 56.0).max(320.0)
 }
 
+/// In one line, or two.
 pub(super) fn title(title: &str) -> Markup {
-    html! { text.title x="8" y="18" { (title) } }
+    let lines = view::lines(title, LETTERS);
+    let first = if lines.len() > 1 { 11.0 } else { 18.0 };
+    html! {
+        @for (line, number) in lines.iter().zip(0_u8..) {
+            text.title x="8" y=(px(first + LINE * f64::from(number))) { (line) }
+        }
+    }
 }
 
 /// Both axes, with lines through the data at the marks.

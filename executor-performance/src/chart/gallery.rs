@@ -20,8 +20,13 @@ fn good_rows(run: &Run) -> impl Iterator<Item = &Row> {
     run.rows.iter().filter(|row| row.is_ok())
 }
 
+/// All charts of one run, in the order of pages and pictures.
+pub fn charts_of(run: &Run, palette: &Palette) -> impl Iterator<Item = Chart> {
+    [bars_of(run, palette), times_of(run, palette), cpu_of(run, palette)].into_iter().flatten()
+}
+
 /// The first figures with their intervals.
-pub fn bars_of(run: &Run, palette: &Palette) -> Option<Chart> {
+fn bars_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let column = run.first_column()?;
     let bars: Vec<_> = good_rows(run)
         .filter_map(|row| {
@@ -34,7 +39,7 @@ pub fn bars_of(run: &Run, palette: &Palette) -> Option<Chart> {
 }
 
 /// CPU time against the first figure.
-pub fn cpu_of(run: &Run, palette: &Palette) -> Option<Chart> {
+fn cpu_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let (wall, cpu) = (run.first_column()?, run.cpu_column()?);
     let series: Vec<Series> = good_rows(run)
         .filter_map(|row| {
@@ -50,7 +55,7 @@ pub fn cpu_of(run: &Run, palette: &Palette) -> Option<Chart> {
 }
 
 /// Single times by percentile, both on logarithmic axes.
-pub fn times_of(run: &Run, palette: &Palette) -> Option<Chart> {
+fn times_of(run: &Run, palette: &Palette) -> Option<Chart> {
     let series: Vec<Series> = good_rows(run)
         .filter_map(|row| Some(Series { executor: row.executor.clone(), points: percentiles(row.times.as_ref()?) }))
         .collect();

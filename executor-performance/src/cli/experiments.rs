@@ -6,7 +6,7 @@ use super::{
     values::{at_least_one, between, microseconds, milliseconds, more_than_nothing, whole},
 };
 use crate::{
-    experiment::{Errand, Play},
+    experiment::{Errand, Fairness, Play},
     workload::{Fib, Load, Pastime},
 };
 use clap::Args;
@@ -303,7 +303,9 @@ pub struct FairnessOptions {
     )]
     pub run_time: u64,
 
-    /// Time from probe to probe, on average
+    /// Pause before the next probe, on average
+    ///
+    /// The system wakes the thread that gives probes a little later, mostly by 50 to 100 us.
     ///
     /// Example: --probe-interval 500us
     #[arg(
@@ -317,17 +319,26 @@ pub struct FairnessOptions {
 }
 
 impl FairnessOptions {
-    /// For how long the chains run, and the time from probe to probe.
+    /// For how long the chains run, and the pause before a probe.
     ///
     /// # Errors
     ///
-    /// If there is no time for a probe.
+    /// If there is no time for a probe, or for too many.
     pub fn times(&self) -> Result<(Duration, Duration), String> {
         let (time, interval) = (Duration::from_millis(self.run_time), Duration::from_micros(self.probe_interval));
         if time < 2 * interval {
             return Err(format!(
                 "--probe-interval {} us leaves no time for a probe in --run-time {} ms: make it half of that or less",
                 self.probe_interval, self.run_time
+            ));
+        }
+        let probes = time.as_nanos() / interval.as_nanos();
+        if probes > Fairness::MOST_PROBES {
+            return Err(format!(
+                "--probe-interval {} us makes {probes} probes in --run-time {} ms: at most {} can be told apart",
+                self.probe_interval,
+                self.run_time,
+                Fairness::MOST_PROBES
             ));
         }
         Ok((time, interval))

@@ -117,8 +117,12 @@ impl RecommendOptions {
 
     /// How long a job takes.
     pub fn job_time(&self, workload: Workload) -> Duration {
-        let usual = if workload == Workload::Blocking { 1000.0 } else { 1.0 };
-        Duration::from_secs_f64(self.job_time.unwrap_or(usual) / 1e6)
+        let (usual, least) = match workload {
+            // A job that blocks for no time at all would have no ideal to be compared with.
+            Workload::Blocking => (1000.0, Duration::from_nanos(1)),
+            _ => (1.0, Duration::ZERO),
+        };
+        Duration::from_secs_f64(self.job_time.unwrap_or(usual) / 1e6).max(least)
     }
 
     /// Executors to measure if none is named.

@@ -63,6 +63,9 @@ const JUDGED: f64 = 0.99;
 const ENDLESS: u64 = 1 << 40;
 
 impl Fairness {
+    /// The most probes that a sample may have: there is a place for each.
+    pub const MOST_PROBES: u128 = 1_000_000;
+
     /// For executors with `threads` workers. `None` if there are more chains than can be counted.
     pub fn new(threads: usize, asked: FairnessTurn) -> Option<Self> {
         Load::new(1, asked.chains, ENDLESS)?;
@@ -237,7 +240,7 @@ impl Experiment for Fairness {
         vec![
             super::assembled(self.threads),
             ("load", format!("{} of empty jobs", number(self.asked.chains as usize, "chain"))),
-            ("probes", format!("a job from outside every {} us or so", self.asked.interval.as_micros())),
+            ("probes", format!("a job from outside after pauses of {} us or so", self.asked.interval.as_micros())),
             ("a sample", format!("{} ms of that", self.sampled.as_millis())),
         ]
     }

@@ -56,7 +56,7 @@ impl CsvFile {
         let headers: Vec<Vec<String>> = outlines.iter().map(header).collect();
         if let Some(other) = headers.iter().position(|header| *header != headers[0]) {
             return Err(format!(
-                "{target} cannot hold {} and {}, which have different columns: write .json, or give each its own file",
+                "{target} cannot hold {} and {}, which have different columns: write .json, .md or .html",
                 view::experiment(&outlines[0]),
                 view::experiment(&outlines[other])
             ));
@@ -300,7 +300,7 @@ mod tests {
         runs[2].experiment = "open-latency".to_owned();
         let complaint = CsvFile::open(&Target::Output, &runs).expect_err("throughput and latency");
         assert!(
-            complaint.contains("throughput and latency --rate,") && complaint.contains("its own file"),
+            complaint.contains("throughput and latency --rate,") && complaint.contains("write .json"),
             "{complaint}"
         );
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     advice::Advice,
-    chart::{Chart, Palette, STYLE, WIDTH, bars_of, changes_of, cpu_of, scaling_of, times_of},
+    chart::{Chart, Palette, STYLE, WIDTH, changes_of, charts_of, scaling_of},
     compare::{self, Comparison},
     record::{Record, Run, Status},
     view::{self, Content, Table, sweeps},
@@ -107,7 +107,7 @@ fn section(run: &Run, palette: &Palette) -> Markup {
                 (_, None) => {},
             }
         }
-        @for chart in [bars_of(run, palette), times_of(run, palette), cpu_of(run, palette)].iter().flatten() { (figure(chart)) }
+        @for chart in charts_of(run, palette) { (figure(&chart)) }
         p.remark { (run.began_utc) ". " (view::ending(run).as_deref().unwrap_or("Not finished yet.")) }
     }
 }

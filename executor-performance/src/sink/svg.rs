@@ -1,7 +1,7 @@
 //! Plots, one below the other, in one picture.
 
 use crate::{
-    chart::{Chart, Palette, STYLE, WIDTH, bars_of, changes_of, cpu_of, scaling_of, times_of},
+    chart::{Chart, LETTERS, Palette, STYLE, WIDTH, changes_of, charts_of, scaling_of},
     compare::{ComparedRun, Comparison},
     record::Record,
     view::{self, sweeps},
@@ -17,11 +17,10 @@ pub(super) fn picture(record: &Record, comparison: Option<&Comparison>) -> Strin
     let mut charts = comparison.map(changes).unwrap_or_default();
     charts.extend(sweeps(record).iter().filter_map(|sweep| scaling_of(sweep, &palette)));
     for run in &record.runs {
-        let of_run = [bars_of(run, &palette), times_of(run, &palette), cpu_of(run, &palette)].into_iter().flatten();
         // The titles of charts do not tell runs of one experiment apart.
         let heading =
             (record.runs.len() > 1).then(|| heading(format!("{}: {}", view::experiment(run), view::settings(run))));
-        charts.extend(heading.into_iter().chain(of_run));
+        charts.extend(heading.into_iter().chain(charts_of(run, &palette)));
     }
     drawn(&charts)
 }
@@ -40,8 +39,6 @@ fn changes(comparison: &Comparison) -> Vec<Chart> {
 
 /// A heading that says what the charts below it are of.
 fn heading(title: String) -> Chart {
-    /// How many letters fit into the width.
-    const LETTERS: usize = 90;
     const LINE: f64 = 20.0;
     let lines = view::lines(&title, LETTERS);
     let height = 8.0 + LINE * lines.len() as f64;

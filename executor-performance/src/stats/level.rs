@@ -134,8 +134,7 @@ impl Level {
         }
         let tail = OUTSIDE / many.max(1) as f64;
         let reach = if variance > 0.0 { student::quantile(freedom, tail) * variance.sqrt() } else { 0.0 };
-        let ratio = Ratio { value: mean.exp(), low: (mean - reach).exp(), high: (mean + reach).exp() };
-        [ratio.value, ratio.low, ratio.high].iter().all(|number| number.is_finite()).then_some(ratio)
+        Ratio { value: mean.exp(), low: (mean - reach).exp(), high: (mean + reach).exp() }.if_finite()
     }
 
     fn share(&self) -> f64 {

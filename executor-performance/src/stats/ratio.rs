@@ -93,8 +93,12 @@ impl Ratio {
     /// The ratio `value`, with the interval that `draw` gives.
     fn of_draws(value: f64, draw: impl FnMut() -> f64) -> Option<Self> {
         let Interval { low, high } = drawn::interval(draw);
-        let ratio = Ratio { value, low, high };
-        [ratio.value, ratio.low, ratio.high].iter().all(|number| number.is_finite()).then_some(ratio)
+        Ratio { value, low, high }.if_finite()
+    }
+
+    /// `None` if one of the numbers is infinite or none.
+    pub(super) fn if_finite(self) -> Option<Self> {
+        [self.value, self.low, self.high].iter().all(|number| number.is_finite()).then_some(self)
     }
 }
 
