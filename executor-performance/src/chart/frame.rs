@@ -7,7 +7,7 @@ use maud::{Markup, html};
 /// The area for data, from left to right and from the top. The longest name must fit to the right of it.
 pub(super) const LEFT: f64 = 64.0;
 pub(super) const RIGHT: f64 = 516.0;
-pub(super) const TOP: f64 = 36.0;
+pub(super) const TOP: f64 = 42.0;
 
 /// The distance between the lines of names.
 const LINE: f64 = 18.0;
@@ -20,7 +20,7 @@ pub(super) fn height(names: usize) -> f64 {
 /// In one line, or two.
 pub(super) fn title(title: &str) -> Markup {
     let lines = view::lines(title, LETTERS);
-    let first = if lines.len() > 1 { 11.0 } else { 18.0 };
+    let first = if lines.len() > 1 { 13.0 } else { 18.0 };
     html! {
         @for (line, number) in lines.iter().zip(0_u8..) {
             text.title x="8" y=(px(first + LINE * f64::from(number))) { (line) }
