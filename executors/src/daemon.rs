@@ -1,6 +1,6 @@
 //! Threads of the library itself, which are never joined.
 
-use crate::placement::Mask;
+use crate::{containment::contain, error::error_of, placement::Mask};
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError},
@@ -30,7 +30,8 @@ pub(crate) fn spawn(
     if let Some(bytes) = stack_bytes {
         builder = builder.stack_size(bytes);
     }
-    let thread = builder.spawn(begins)?;
+    // A panic of the standard library is a refusal, too.
+    let thread = contain(|| builder.spawn(begins)).unwrap_or_else(|payload| Err(error_of(payload)))?;
     let id = thread.thread().id();
     *place = Some(thread);
     Ok(id)

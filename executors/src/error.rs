@@ -7,8 +7,6 @@ mod shutdown;
 mod task;
 mod wait;
 
-#[cfg(any(feature = "_crew", feature = "threadpool-exec"))]
-pub(crate) use panic::error_of;
 pub use {
     build::BuildError,
     panic::Panic,
@@ -17,4 +15,7 @@ pub use {
     task::{Failure, TaskError},
     wait::WaitError,
 };
-pub(crate) use {build::BuildErrorKind, panic::message_of};
+pub(crate) use {
+    build::BuildErrorKind,
+    panic::{error_of, message_of},
+};

@@ -114,9 +114,10 @@ impl Shared {
                 self.report(&*payload);
                 discard_payload(payload);
             }
+            self.ended.fetch_add(1, Relaxed); // published by the decrement of `running`
+            // At the post: a recorder of metrics that waits for this executor is told that it is part of a job.
+            self.publish();
         });
-        self.ended.fetch_add(1, Relaxed); // published by the decrement of `running`
-        self.publish();
         Ok(())
     }
 

@@ -38,7 +38,7 @@ use std::{
     panic::{RefUnwindSafe, UnwindSafe},
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, Wake, Waker},
+    task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
@@ -164,7 +164,7 @@ impl<T> TaskHandle<T> {
     /// let handle = pool.submit(move || told.recv());
     /// let handle = handle.wait_timeout(Duration::from_millis(1)).expect_err("no thread has told it anything");
     /// tell.send(7)?;
-    /// assert_eq!(handle.wait_timeout(Duration::from_secs(60)).expect("in time")?, Ok(7));
+    /// assert_eq!(handle.wait_timeout(PATIENCE).expect("in time")?, Ok(7));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
@@ -230,21 +230,19 @@ impl<T> TaskHandle<T> {
 
     fn wait_until(&self, deadline: Option<Instant>) -> Option<Result<T, TaskError>> {
         self.help();
-        // No waker is made for a result that is there already.
-        if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
+        if let Poll::Ready(result) = self.task.poll(None) {
             return Some(result);
         }
         let (mut courtesy, mut now) = (Courtesy::new(), Instant::now());
         while courtesy.grants_yield(now, deadline) {
             now = courtesy.yields(now);
-            if let Poll::Ready(result) = self.task.poll(Waker::noop()) {
+            if let Poll::Ready(result) = self.task.poll(None) {
                 courtesy.has_come();
                 return Some(result);
             }
         }
-        let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {
-            if let Poll::Ready(result) = self.task.poll(&waker) {
+            if let Poll::Ready(result) = self.task.poll(Some(Waiter::Thread(thread::current()))) {
                 return Some(result);
             }
             if self.task.runs_on(thread::current().id()) {
@@ -274,7 +272,7 @@ impl<T> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.task.poll(context.waker())
+        self.task.poll(Some(Waiter::Future(context.waker().clone())))
     }
 }
 
@@ -288,12 +286,37 @@ impl<T> fmt::Debug for TaskHandle<T> {
     }
 }
 
-struct ThreadWaker(Thread);
+/// What waits for the result.
+enum Waiter {
+    /// A thread that blocks in a wait.
+    Thread(Thread),
+    /// A future that awaits the handle.
+    Future(Waker),
+}
 
-impl Wake for ThreadWaker {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
+impl Waiter {
+    fn wake(self) {
+        match self {
+            Waiter::Thread(thread) => thread.unpark(),
+            Waiter::Future(waker) => guard(|| waker.wake()),
+        }
     }
+
+    /// [`wake`](Self::wake) for a task that was dropped.
+    ///
+    /// The waker may be that of another executor, which drops the future there and then, with the task whose work it
+    /// is, and so on along a chain of any length. A thread is told at once.
+    fn wake_after_drop(self) {
+        match self {
+            Waiter::Thread(thread) => thread.unpark(),
+            Waiter::Future(waker) => trampoline::run(&TO_BE_WOKEN, waker, |waker| guard(|| waker.wake())),
+        }
+    }
+}
+
+thread_local! {
+    /// See [`Waiter::wake_after_drop`].
+    static TO_BE_WOKEN: Trampoline<Waker> = const { Trampoline::new() };
 }
 
 /// What a task has to do. The thread that takes it out of the task does it.
@@ -322,7 +345,7 @@ struct Task<W: Work>(Mutex<Status<W>>);
 
 struct Status<W: Work> {
     stage: Stage<W>,
-    waiter: Option<Waker>,
+    waiter: Option<Waiter>,
 }
 
 enum Stage<W: Work> {
@@ -348,7 +371,7 @@ impl<W: Work> Task<W> {
     }
 
     /// Takes the work out, leaving `next`. Returns `None`, and changes nothing, if it is not here any more.
-    fn take_work(&self, next: Stage<W>) -> Option<(W, Option<Waker>)> {
+    fn take_work(&self, next: Stage<W>) -> Option<(W, Option<Waiter>)> {
         let mut status = self.status();
         // Looked at first: the work, or the result, may be large, and is moved only to leave.
         if !matches!(status.stage, Stage::Queued(_)) {
@@ -367,12 +390,13 @@ impl<W: Work> Task<W> {
     /// Does the work here, unless it has been taken before.
     fn run(&self) {
         if let Some(work) = self.begin() {
-            wake(self.end(contain(|| work.run()).map_err(panicked)));
+            let waiter = self.end(contain(|| work.run()).map_err(panicked));
+            waiter.into_iter().for_each(Waiter::wake);
         }
     }
 
-    /// The work that was taken out has ended. Returns the waker of the waiter, if there is one.
-    fn end(&self, result: Result<W::Output, TaskError>) -> Option<Waker> {
+    /// The work that was taken out has ended. Returns what waits, if there is anything.
+    fn end(&self, result: Result<W::Output, TaskError>) -> Option<Waiter> {
         let mut status = self.status();
         status.stage = Stage::Done(result);
         status.waiter.take()
@@ -385,12 +409,11 @@ impl<W: Work> Task<W> {
 
     /// Ends the task without running it, unless it has begun, and wakes its waiter by `tell`. Returns whether it has
     /// ended it.
-    fn end_unrun(&self, why: TaskError, tell: fn(Option<Waker>)) -> bool {
+    fn end_unrun(&self, why: TaskError, tell: fn(Waiter)) -> bool {
         match self.take_work(Stage::Done(Err(why))) {
             Some((work, waiter)) => {
-                // Before the work is dropped: its destructor may wait for the thread that waits for the result. (The
-                // waker of a future may be put off here, if it is called within many others: see `trampoline`.)
-                tell(waiter);
+                // Before the work is dropped: its destructor may wait for the thread that waits for the result.
+                waiter.into_iter().for_each(tell);
                 discard(work);
                 true
             }
@@ -419,29 +442,10 @@ pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> TaskError {
     TaskError::Panicked(Panic::new(payload))
 }
 
-fn wake(waiter: Option<Waker>) {
-    if let Some(waiter) = waiter {
-        guard(|| waiter.wake());
-    }
-}
-
-/// [`wake`] for a task that was dropped.
-///
-/// The waker may be that of another executor, which drops the future there and then, with the task whose work it is,
-/// and so on along a chain of any length.
-fn wake_after_drop(waiter: Option<Waker>) {
-    let Some(waiter) = waiter else { return };
-    trampoline::run(&TO_BE_WOKEN, waiter, |waiter| wake(Some(waiter)));
-}
-
-thread_local! {
-    /// See [`wake_after_drop`].
-    static TO_BE_WOKEN: Trampoline<Waker> = const { Trampoline::new() };
-}
-
 /// What a handle can do with a task whose work it does not know.
 trait Outcome<T>: Send + Sync {
-    fn poll(&self, waker: &Waker) -> Poll<Result<T, TaskError>>;
+    /// If the result is not there yet, the `waiter` replaces the former one, if there is any.
+    fn poll(&self, waiter: Option<Waiter>) -> Poll<Result<T, TaskError>>;
     /// Whether its work may wait for other jobs without running them.
     fn awaits(&self) -> bool;
     fn run_if_queued(&self);
@@ -456,20 +460,19 @@ impl<W> Outcome<W::Output> for Task<W>
 where
     W: Work<Output: Send> + Send,
 {
-    fn poll(&self, waker: &Waker) -> Poll<Result<W::Output, TaskError>> {
-        let waker = waker.clone();
+    fn poll(&self, waiter: Option<Waiter>) -> Poll<Result<W::Output, TaskError>> {
         let former = {
             let mut status = self.status();
             if !matches!(status.stage, Stage::Queued(_) | Stage::Running(_)) {
                 let stage = mem::replace(&mut status.stage, Stage::Taken);
                 drop(status);
-                discard(waker);
+                discard(waiter);
                 let Stage::Done(result) = stage else {
                     panic!("a TaskHandle was polled again after it had given its result");
                 };
                 return Poll::Ready(result);
             }
-            status.waiter.replace(waker)
+            if waiter.is_some() { mem::replace(&mut status.waiter, waiter) } else { None }
         };
         discard(former);
         Poll::Pending
@@ -484,7 +487,7 @@ where
     }
 
     fn drop_if_queued(&self) {
-        self.end_unrun(TaskError::Dropped, wake_after_drop);
+        self.end_unrun(TaskError::Dropped, Waiter::wake_after_drop);
     }
 
     fn drop_result(&self) {
@@ -497,7 +500,7 @@ where
     }
 
     fn cancel(&self) -> bool {
-        self.end_unrun(TaskError::Cancelled, wake)
+        self.end_unrun(TaskError::Cancelled, Waiter::wake)
     }
 
     fn is_finished(&self) -> bool {
@@ -523,7 +526,67 @@ impl<W: Work> Ticket<W> {
 impl<W: Work> Drop for Ticket<W> {
     fn drop(&mut self) {
         if let Some(task) = &self.0 {
-            task.end_unrun(TaskError::Dropped, wake_after_drop);
+            task.end_unrun(TaskError::Dropped, Waiter::wake_after_drop);
+        }
+    }
+}
+
+#[cfg(all(test, not(executors_loom)))]
+mod tests {
+    use super::*;
+    use std::{sync::mpsc, task::Wake};
+
+    /// A waker that does something once.
+    struct Does(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+    impl Wake for Does {
+        fn wake(self: Arc<Self>) {
+            let does = self.0.lock().expect("no panic under this lock").take();
+            does.into_iter().for_each(|act| act());
+        }
+    }
+
+    /// Each wake-up drops the next job. What the last one owns waits for the thread that waits for its result.
+    #[test]
+    fn a_blocked_thread_is_told_however_deep_the_drop_is() {
+        const PATIENCE: Duration = Duration::from_secs(60);
+
+        struct Waits(mpsc::Receiver<()>);
+
+        impl Drop for Waits {
+            fn drop(&mut self) {
+                self.0.recv_timeout(PATIENCE).expect("the thread is told first");
+            }
+        }
+
+        // Deeper than drops are nested.
+        for depth in 0..40 {
+            let (tell, told) = mpsc::channel();
+            let waits = Waits(told);
+            let (last, result) = task(Home::NOWHERE, move || {
+                let _owned = &waits;
+            });
+            let (wait, waits_now) = mpsc::channel();
+            let waiter = std::thread::spawn(move || {
+                assert!(result.task.poll(Some(Waiter::Thread(thread::current()))).is_pending());
+                wait.send(()).expect("the test goes on");
+                let is_dropped = matches!(result.wait(), Err(TaskError::Dropped));
+                tell.send(()).expect("the destructor waits");
+                is_dropped
+            });
+            waits_now.recv().expect("it is registered");
+            let mut drop_all: Box<dyn FnOnce() + Send> = Box::new(move || drop(last));
+            for _ in 0..depth {
+                let (job, mut handle) = task(Home::NOWHERE, || ());
+                let waker = Waker::from(Arc::new(Does(Mutex::new(Some(drop_all)))));
+                assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+                drop_all = Box::new(move || {
+                    let _handle = handle;
+                    drop(job);
+                });
+            }
+            drop_all();
+            assert!(waiter.join().expect("no panic"));
         }
     }
 }

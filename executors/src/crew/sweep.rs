@@ -93,13 +93,14 @@ impl SweepGuard {
     /// `None` if it does already.
     fn begin(crew: PoolId) -> Option<Self> {
         SWEPT.with(|swept| {
-            let mut swept = swept.borrow_mut();
-            let is_new = !swept.contains(&crew);
-            // Not `then_some`: that would drop one at once, which takes the crew off the list.
-            is_new.then(|| {
-                swept.push(crew);
-                SweepGuard(crew)
-            })
+            if swept.borrow().contains(&crew) {
+                return None;
+            }
+            // It grows while it is not borrowed: the allocator may submit a job that has to be dropped here.
+            let mut grown = mem::take(&mut **swept.borrow_mut());
+            grown.push(crew);
+            **swept.borrow_mut() = grown;
+            Some(SweepGuard(crew))
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Tests of a whole crew, mostly of its end, in situations to which no pool can be brought.
 
 use super::{Charter, Crew, Setup, Terms};
+#[cfg(feature = "produce-metrics")]
+use crate::{Executor, run_now::RunNowExecutor};
 #[cfg(feature = "elastic-exec")]
 use crate::{
     backing::Polls,
@@ -328,6 +330,15 @@ fn what_a_recorder_submits_after_a_job_that_its_submitter_runs_runs_too() {
     crew.close();
     assert!(crew.end_if_due());
     with_job_of_recorder(&crew, || crew.stand_in(|worker| worker.run_once(Job::new(|| ()))));
+}
+
+/// As a crew does, an executor without one publishes where it runs jobs.
+#[cfg(feature = "produce-metrics")]
+#[test]
+fn what_a_recorder_submits_to_an_executor_without_workers_runs() {
+    let (executor, (tell, told)) = (RunNowExecutor::new(), mpsc::channel());
+    metrics::with_local_recorder(&Submits(Mutex::new(Some(tell))), || executor.execute(|| ()));
+    assert_eq!(told.try_recv(), Ok(()));
 }
 
 /// Says what it is asked for.

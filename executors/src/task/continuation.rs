@@ -6,7 +6,7 @@
 
 #[cfg(feature = "elastic-exec")]
 use super::task_of;
-use super::{Task, TaskHandle, Work, block_on, panicked, wake, wake_after_drop};
+use super::{Task, TaskHandle, Waiter, Work, block_on, panicked};
 use crate::{
     containment::{contain, guard},
     error::TaskError,
@@ -131,7 +131,7 @@ impl<F: Future> Claim<F> {
 
     fn end(&mut self, result: Result<F::Output, TaskError>) {
         if let Some(task) = self.task.take() {
-            wake(task.end(result));
+            task.end(result).into_iter().for_each(Waiter::wake);
         }
     }
 }
@@ -140,9 +140,9 @@ impl<F: Future> Drop for Claim<F> {
     fn drop(&mut self) {
         let Some(task) = self.task.take() else { return };
         if self.has_begun {
-            wake_after_drop(task.end(Err(TaskError::Dropped)));
+            task.end(Err(TaskError::Dropped)).into_iter().for_each(Waiter::wake_after_drop);
         } else {
-            task.end_unrun(TaskError::Dropped, wake_after_drop);
+            task.end_unrun(TaskError::Dropped, Waiter::wake_after_drop);
         }
     }
 }
