@@ -6,6 +6,8 @@ mod export;
 #[cfg(any(not(feature = "produce-metrics"), all(test, executors_loom)))]
 #[path = "meter/silent.rs"]
 mod export;
+#[cfg(all(test, feature = "produce-metrics", not(executors_loom)))]
+pub(crate) mod on_counter;
 #[cfg(any(feature = "produce-metrics", all(test, executors_loom)))]
 mod queued;
 

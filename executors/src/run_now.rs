@@ -210,3 +210,18 @@ impl Backing for Handle {
         1
     }
 }
+
+#[cfg(all(test, feature = "produce-metrics", not(executors_loom)))]
+mod tests {
+    use super::*;
+    use crate::{Executor, meter::on_counter::submits};
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_recorder_is_called_in_the_job() {
+        let (executor, (tell, told)) = (RunNowExecutor::new(), mpsc::channel());
+        let recorder = submits(move || tell.send(()).expect("the test listens"));
+        metrics::with_local_recorder(&recorder, || executor.execute(|| ()));
+        assert_eq!(told.try_recv(), Ok(()));
+    }
+}

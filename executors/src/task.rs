@@ -466,7 +466,7 @@ where
             if !matches!(status.stage, Stage::Queued(_) | Stage::Running(_)) {
                 let stage = mem::replace(&mut status.stage, Stage::Taken);
                 drop(status);
-                discard(waiter);
+                waiter.into_iter().for_each(discard);
                 let Stage::Done(result) = stage else {
                     panic!("a TaskHandle was polled again after it had given its result");
                 };
@@ -474,7 +474,7 @@ where
             }
             if waiter.is_some() { mem::replace(&mut status.waiter, waiter) } else { None }
         };
-        discard(former);
+        former.into_iter().for_each(discard);
         Poll::Pending
     }
 

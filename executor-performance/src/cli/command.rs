@@ -94,8 +94,8 @@ pub enum Command {
     /// Measures your kind of workload, and says which executor to take
     ///
     /// Runs short experiments, in --budget all together (by default a minute), with as many threads as there are cores
-    /// unless --threads says otherwise (at least 64 if jobs block), and ends in one sentence and a line of code. On a terminal
-    /// it asks for what the options do not say. To measure jobs of your own, call the library:
+    /// unless --threads says otherwise (at least 64 if jobs block), and ends in one sentence and a line of code. On a
+    /// terminal it asks for what the options do not say. To measure jobs of your own, call the library:
     /// `executor_performance::measure`. Example: recommend --workload bursts --job-time 20us
     Recommend(RecommendOptions),
     /// Lists the executors that can be measured, and the experiments

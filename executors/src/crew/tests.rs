@@ -2,7 +2,7 @@
 
 use super::{Charter, Crew, Setup, Terms};
 #[cfg(feature = "produce-metrics")]
-use crate::{Executor, run_now::RunNowExecutor};
+use crate::meter::on_counter::submits;
 #[cfg(feature = "elastic-exec")]
 use crate::{
     backing::Polls,
@@ -33,8 +33,6 @@ use crate::{
     source::{Source, Whom, fifo::FifoSource},
     time_slice::TimeSlice,
 };
-#[cfg(feature = "produce-metrics")]
-use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 #[cfg(feature = "elastic-exec")]
 use std::time::{Duration, Instant};
 use std::{
@@ -271,41 +269,11 @@ fn a_child_of_a_late_job_that_its_submitter_runs_runs_too() {
     assert_eq!(child.try_recv(), Ok(()));
 }
 
-/// A recorder that submits a job to the crew of the thread that publishes, once.
-#[cfg(feature = "produce-metrics")]
-struct Submits(Mutex<Option<mpsc::Sender<()>>>);
-
-#[cfg(feature = "produce-metrics")]
-impl Recorder for Submits {
-    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
-        let tell = self.0.lock().expect("no panic under this lock").take();
-        if let Some(tell) = tell {
-            let submitted = local::try_execute_locally(move || tell.send(()).expect("the test listens"));
-            assert!(submitted.is_ok(), "this thread stands for a worker");
-        }
-        Counter::noop()
-    }
-
-    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
-        Gauge::noop()
-    }
-
-    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
-        Histogram::noop()
-    }
-}
-
 /// Does `work`, which ends with a thread that publishes for `crew`. The job of the recorder must have run by then.
 #[cfg(feature = "produce-metrics")]
 fn with_job_of_recorder<S: Source, P: Parker + 'static>(crew: &Crew<S, P>, work: impl FnOnce()) {
     let (tell, told) = mpsc::channel();
-    metrics::with_local_recorder(&Submits(Mutex::new(Some(tell))), work);
+    metrics::with_local_recorder(&submits(move || tell.send(()).expect("the test listens")), work);
     assert_eq!(told.try_recv(), Ok(()));
     assert_eq!((crew.report().finished, crew.report().queued), (2, 0));
 }
@@ -330,15 +298,6 @@ fn what_a_recorder_submits_after_a_job_that_its_submitter_runs_runs_too() {
     crew.close();
     assert!(crew.end_if_due());
     with_job_of_recorder(&crew, || crew.stand_in(|worker| worker.run_once(Job::new(|| ()))));
-}
-
-/// As a crew does, an executor without one publishes where it runs jobs.
-#[cfg(feature = "produce-metrics")]
-#[test]
-fn what_a_recorder_submits_to_an_executor_without_workers_runs() {
-    let (executor, (tell, told)) = (RunNowExecutor::new(), mpsc::channel());
-    metrics::with_local_recorder(&Submits(Mutex::new(Some(tell))), || executor.execute(|| ()));
-    assert_eq!(told.try_recv(), Ok(()));
 }
 
 /// Says what it is asked for.

@@ -161,44 +161,25 @@ impl Drop for Exporter {
 #[cfg(all(test, not(executors_loom)))]
 mod tests {
     use super::*;
-    use metrics::{
-        Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit, with_local_recorder,
+    use crate::meter::on_counter::OnCounter;
+    use metrics::{Key, with_local_recorder};
+    use std::{
+        cell::{Cell, RefCell},
+        mem,
     };
-    use std::cell::Cell;
-
-    /// Notes for which workers something is published.
-    #[derive(Default)]
-    struct Workers(Mutex<Vec<String>>);
-
-    impl Recorder for Workers {
-        fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-        fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-        fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-        fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
-            let workers = key.labels().filter(|label| label.key() == "thread_id").map(|label| label.value().to_owned());
-            self.0.lock().expect("no panic").extend(workers);
-            Counter::noop()
-        }
-
-        fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
-            Gauge::noop()
-        }
-
-        fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
-            Histogram::noop()
-        }
-    }
 
     /// With many threads, each job that is the only one would otherwise cost as much as a job of each of them.
     #[test]
     fn the_last_job_is_published_for_workers_with_news_only() {
-        let (exporter, workers) = (Exporter::new("of another test"), Workers::default());
+        let (exporter, workers) = (Exporter::new("of another test"), RefCell::new(Vec::new()));
+        let notes_workers = OnCounter(|key: &Key| {
+            let labels = key.labels().filter(|label| label.key() == "thread_id");
+            workers.borrow_mut().extend(labels.map(|label| label.value().to_owned()));
+        });
         let publish = |worker, counts: [u64; 3]| {
-            with_local_recorder(&workers, || exporter.publish_after_job(worker, 3, |worker| counts[worker], || 0));
-            std::mem::take(&mut *workers.0.lock().expect("no panic"))
+            let publish = || exporter.publish_after_job(worker, 3, |worker| counts[worker], || 0);
+            with_local_recorder(&notes_workers, publish);
+            mem::take(&mut *workers.borrow_mut())
         };
         assert_eq!(publish(1, [0, 1, 0]), ["1"]);
         assert_eq!(publish(0, [1, 1, 5]), ["0", "2"]);

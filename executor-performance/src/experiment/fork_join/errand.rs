@@ -85,8 +85,8 @@ impl Errand {
     }
 
     /// Runs it on one thread, with the same calls except those of an executor. It runs twice, and the second time
-    /// counts, as with an executor. If the two take longer than twice the `patience`, the thread is left to run, because
-    /// nothing in it looks at the clock.
+    /// counts, as with an executor. If the two take longer than twice the `patience`, the thread is left to run,
+    /// because nothing in it looks at the clock.
     pub(super) fn run_alone(self, patience: Duration) -> Result<Alone, Failure> {
         let (sender, alone) = mpsc::channel();
         let run = move || sender.send(self.run_here().and_then(|_warm_up| self.run_here()));
