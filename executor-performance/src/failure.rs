@@ -38,7 +38,7 @@ pub enum Failure {
     TooLarge {
         /// The option that says how large the problem is.
         option: &'static str,
-        /// How long it was waited for.
+        /// How long one run may take: two are waited for, twice as long.
         patience: Duration,
     },
     /// The result is wrong.

@@ -118,6 +118,27 @@ impl Bell {
         }
     }
 
+    /// Makes a `change`, which returns whether it may fulfil the condition of those that
+    /// [`wait_together`](Self::wait_together), and rings if so. If it `is_met` after the change, all that waited before
+    /// this call are released.
+    pub(crate) fn ring_and_look(&self, change: impl FnOnce() -> bool, is_met: impl FnOnce() -> bool) {
+        if !self.is_awaited() {
+            if change() {
+                // As above.
+                self.ring();
+            }
+            return;
+        }
+        let mut releases = self.lock();
+        if change() {
+            if is_met() {
+                *releases = releases.wrapping_add(1);
+            }
+            drop(releases);
+            self.rung.notify_all();
+        }
+    }
+
     /// Whether to [`ring`](Self::ring) after a change. For use where it takes long to tell whether the change matters,
     /// in place of ringing always.
     ///

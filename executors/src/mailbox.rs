@@ -19,8 +19,8 @@ use crate::{
 };
 use std::{collections::VecDeque, fmt, sync::PoisonError, time::Duration};
 
-/// The mailboxes of one pool. Workers join, and do not leave before the end. (Another may take the place of one, which
-/// is claimed meanwhile and has no letters.)
+/// The mailboxes of one pool. Workers join, and do not leave before the end. (Receivers of `compat::burst_pool` may:
+/// the mailbox of one that has left is claimed, and empty, until another has its number.)
 pub(crate) struct Mailboxes<L> {
     boxes: Rows<Mailbox<L>>,
     /// How many workers there are. Release and Acquire: a thread that sees a worker also sees what the worker was given

@@ -164,7 +164,7 @@ impl<T> TaskHandle<T> {
     /// let handle = pool.submit(move || told.recv());
     /// let handle = handle.wait_timeout(Duration::from_millis(1)).expect_err("no thread has told it anything");
     /// tell.send(7)?;
-    /// assert_eq!(handle.wait_timeout(PATIENCE).expect("in time")?, Ok(7));
+    /// assert_eq!(handle.wait_timeout(Duration::from_secs(60)).expect("in time")?, Ok(7));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
@@ -444,7 +444,7 @@ pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> TaskError {
 
 /// What a handle can do with a task whose work it does not know.
 trait Outcome<T>: Send + Sync {
-    /// If the result is not there yet, the `waiter` replaces the former one, if there is any.
+    /// If the result is not there yet, `waiter` replaces the former one; `None` leaves that as it is.
     fn poll(&self, waiter: Option<Waiter>) -> Poll<Result<T, TaskError>>;
     /// Whether its work may wait for other jobs without running them.
     fn awaits(&self) -> bool;
@@ -559,7 +559,7 @@ mod tests {
             }
         }
 
-        // Deeper than drops are nested.
+        // Up to more than a trampoline nests.
         for depth in 0..40 {
             let (tell, told) = mpsc::channel();
             let waits = Waits(told);

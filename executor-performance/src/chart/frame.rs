@@ -17,7 +17,7 @@ pub(super) fn height(names: usize) -> f64 {
     (TOP + names as f64 * LINE + 56.0).max(320.0)
 }
 
-/// In one line, or two.
+/// In one line, or in two, into which all titles fit.
 pub(super) fn title(title: &str) -> Markup {
     let lines = view::lines(title, LETTERS);
     let first = if lines.len() > 1 { 13.0 } else { 18.0 };

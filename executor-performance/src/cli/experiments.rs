@@ -323,7 +323,7 @@ impl FairnessOptions {
     ///
     /// # Errors
     ///
-    /// If there is no time for a probe, or for too many.
+    /// If there is time for no probe, or for too many.
     pub fn times(&self) -> Result<(Duration, Duration), String> {
         let (time, interval) = (Duration::from_millis(self.run_time), Duration::from_micros(self.probe_interval));
         if time < 2 * interval {
@@ -332,13 +332,12 @@ impl FairnessOptions {
                 self.probe_interval, self.run_time
             ));
         }
+        const MOST: u128 = Fairness::MOST_INTERVALS;
         let probes = time.as_nanos() / interval.as_nanos();
-        if probes > Fairness::MOST_PROBES {
+        if probes > MOST {
             return Err(format!(
-                "--probe-interval {} us makes {probes} probes in --run-time {} ms: at most {} can be told apart",
-                self.probe_interval,
-                self.run_time,
-                Fairness::MOST_PROBES
+                "--probe-interval {} us makes {probes} probes in --run-time {} ms: there is room for {MOST} at most",
+                self.probe_interval, self.run_time
             ));
         }
         Ok((time, interval))

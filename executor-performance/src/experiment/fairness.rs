@@ -63,8 +63,8 @@ const JUDGED: f64 = 0.99;
 const ENDLESS: u64 = 1 << 40;
 
 impl Fairness {
-    /// The most probes that a sample may have: there is a place for each.
-    pub const MOST_PROBES: u128 = 1_000_000;
+    /// The most intervals between probes that a sample may have: it keeps twice as many places.
+    pub const MOST_INTERVALS: u128 = 1_000_000;
 
     /// For executors with `threads` workers. `None` if there are more chains than can be counted.
     pub fn new(threads: usize, asked: FairnessTurn) -> Option<Self> {

@@ -115,7 +115,7 @@ where
     /// Counts out a thread that has not looked: what its last job has put in is for others. It has to ask for the
     /// [end](Self::end_if_due) afterwards: others that have asked meanwhile may have been told that it is not due.
     pub(super) fn become_idle_blindly(&self, busy: bool) {
-        self.life.become_idle_blindly(busy);
+        self.life.become_idle_blindly(busy, || self.is_idle());
     }
 
     /// To be called after jobs from outside were put in and announced. They were admitted while the crew was open, but

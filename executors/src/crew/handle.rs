@@ -139,7 +139,8 @@ where
         })
     }
 
-    /// Drops the job that `take` takes out of the source. Returns what else `take` returns.
+    /// Drops the job that `take` takes out of the source. Returns what else `take` returns, or its error if it
+    /// takes none.
     pub(crate) fn discard_one<R, E>(&self, take: impl FnOnce(&S) -> Result<(Job, R), E>) -> Result<R, E> {
         self.crew().discard_one(take)
     }

@@ -118,17 +118,19 @@ impl Life {
         self.idle.ring_by(nothing_left, || self.roll.become_idle(busy));
     }
 
-    /// Counts out a thread that has not looked whether its last job has put others in.
-    pub(super) fn become_idle_blindly(&self, busy: bool) {
+    /// Counts out a thread that has not looked whether its last job has put others in; afterwards it may look whether
+    /// the crew `is_idle`, as a waiter does.
+    pub(super) fn become_idle_blindly(&self, busy: bool, is_idle: impl FnOnce() -> bool) {
         self.blind_exits.fetch_add(1, SeqCst);
         // Between what that job has put in and the look for waiters.
         fence(SeqCst);
-        // Not past the lock, where another thread may have looked already; and nobody is released.
-        self.idle.ring_by(|| false, || self.roll.become_idle(busy));
+        // Under the lock even if others stay active: one of them may have it, and have looked already.
+        self.idle.ring_and_look(|| self.roll.become_idle(busy), is_idle);
     }
 
-    /// How many times a thread has done that. If it is the same before a look at the source, and after a look at the
-    /// roll that finds no thread active, none did so in between.
+    /// How many threads have begun to [become idle blindly](Self::become_idle_blindly). If it is the same before a look
+    /// at the source, and after a look at the roll that finds no thread active, each thread that has left so meanwhile
+    /// had put in before the look at the source all that it puts in.
     pub(super) fn blind_exits(&self) -> usize {
         self.blind_exits.load(SeqCst)
     }

@@ -23,7 +23,7 @@ impl Terms {
         Terms { core: workers, max: workers, only_replaces: false, keep_alive: Duration::MAX }
     }
 
-    /// No worker comes because of a job: they are [seated](super::Crew::seat_one) one by one, and stay.
+    /// No worker comes because of a job: workers are [seated](super::Crew::seat_one) one by one, and stay.
     #[cfg(feature = "burst-exec")]
     pub(crate) fn without_hiring() -> Self {
         Terms::fixed(0)

@@ -48,7 +48,7 @@ where
     }
 
     /// Drops the job that `take` takes out of the source, whose destructor may call this, too. Returns what else `take`
-    /// returns.
+    /// returns, or its error if it takes none.
     pub(super) fn discard_one<R, E>(&self, take: impl FnOnce(&S) -> Result<(Job, R), E>) -> Result<R, E> {
         self.as_dropper(|dropper| {
             let (job, rest) = take(&self.source)?;
@@ -107,13 +107,13 @@ impl SweepGuard {
 
 impl Drop for SweepGuard {
     fn drop(&mut self) {
-        SWEPT.with(|swept| {
+        // Given back while it is not borrowed, as in `begin`.
+        let emptied = SWEPT.with(|swept| {
             let mut swept = swept.borrow_mut();
             swept.retain(|crew| *crew != self.0);
-            if swept.is_empty() {
-                drop(mem::take(&mut **swept));
-            }
+            if swept.is_empty() { mem::take(&mut **swept) } else { Vec::new() }
         });
+        drop(emptied);
     }
 }
 

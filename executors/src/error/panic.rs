@@ -57,7 +57,7 @@ impl fmt::Debug for Panic {
     }
 }
 
-/// The error of a call that has panicked where others return one.
+/// The payload of a call that has panicked, as the error that it should have returned.
 pub(crate) fn error_of(payload: Box<dyn Any + Send>) -> io::Error {
     io::Error::other(message_of(&*payload).to_owned())
 }

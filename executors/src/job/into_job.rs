@@ -10,8 +10,9 @@ use std::mem::ManuallyDrop;
 ///
 /// # Safety
 ///
-/// [`write_record`](Self::write_record) writes as many words as [`record_words`](Self::record_words) says, which are
-/// those that a reader will find: one for the vtable, and those that it says are in use.
+/// - [`write_job`](Self::write_job) writes a whole job to `place`, and does nothing else.
+/// - [`write_record`](Self::write_record) packs one, in as many words as [`record_words`](Self::record_words) says,
+///   which are those that a reader will find: one for the vtable, and those that it says are in use.
 pub(crate) unsafe trait IntoJob: Sized {
     fn into_job(self) -> Job;
 
@@ -43,7 +44,7 @@ pub(crate) unsafe trait IntoJob: Sized {
     unsafe fn write_record(self, place: *mut Word);
 }
 
-// SAFETY: the number is that of the vtable which is written.
+// SAFETY: a job, or its vtable and payload, is written; the number is that of this vtable.
 unsafe impl IntoJob for Job {
     #[inline(always)]
     fn into_job(self) -> Job {

@@ -55,7 +55,7 @@ impl Record<'_> {
     }
 }
 
-// SAFETY: the number is that of the vtable which is written.
+// SAFETY: a job, or its vtable and payload, is written; the number is that of this vtable.
 unsafe impl IntoJob for Record<'_> {
     #[inline]
     fn into_job(self) -> Job {

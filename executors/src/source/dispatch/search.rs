@@ -36,8 +36,9 @@ impl DispatchSource {
     ///
     /// # Errors
     ///
-    /// If there is no job any more, or no token: whether the stream still is. Except for strangers one try is enough: a
-    /// worker that is about to sleep looks once more anyway, and has patience with jobs that are alone at their worker.
+    /// If there is no job any more, or no token: whether the stream is worth a try then. Except for strangers one try
+    /// is enough: a worker that is about to sleep looks once more anyway, and has patience with jobs that are alone at
+    /// their worker.
     fn follow(&self, local: &DispatchLocal, meter: &Meter, choice: Choice, stream: bool) -> Result<Job, bool> {
         let subpool = choice.at.subpool();
         let is_held = local.token_of.get() == subpool;

@@ -26,7 +26,7 @@ pub(super) trait Reservation: Copy + PartialEq {
         self.word() >= RESERVED
     }
 
-    /// What a word says that is reserved now, once it is recalled.
+    /// What it says once it is recalled; for one that is reserved.
     fn recalled(self) -> Self {
         Self::of(self.word() & !RESERVED | RECALLED)
     }
@@ -35,7 +35,7 @@ pub(super) trait Reservation: Copy + PartialEq {
 pub(super) const RESERVED: u64 = 1 << 63;
 pub(super) const RECALLED: u64 = 1 << 62;
 
-/// The word. It is changed by exchanges, at least where it is not reserved.
+/// The word. Where it is reserved or recalled, it is changed by exchanges only.
 pub(super) struct Reservable<R>(AtomicU64, PhantomData<R>);
 
 impl<R: Reservation> Reservable<R> {
@@ -48,7 +48,7 @@ impl<R: Reservation> Reservable<R> {
         R::of(self.0.load(order))
     }
 
-    /// For a thread that no other gets in the way of.
+    /// For a word that is open, and that no other thread changes: a lock that the calling thread has locked.
     #[inline(always)]
     pub(super) fn store(&self, state: R, order: Ordering) {
         self.0.store(state.word(), order);

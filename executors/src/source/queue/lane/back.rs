@@ -38,7 +38,7 @@ pub(super) struct Writer {
     privilege: Privilege,
 }
 
-// `giver` is the first field that neither of these touches. (In a model all are larger.)
+// Locking it, and putting in a job, touch no field from `giver` on. (In a model all fields are larger.)
 const _: () = assert!(
     cfg!(executors_loom) || offset_of!(BackEnd, end) + offset_of!(End<Writer>, own) + offset_of!(Writer, giver) <= 64
 );
