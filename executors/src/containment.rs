@@ -1,10 +1,13 @@
 //! Panics of user code stay within the job that panicked.
 
-use crate::{error::message_of, options::PanicHandler};
+use crate::{
+    error::{error_of, message_of},
+    options::PanicHandler,
+};
 use std::{
     any::Any,
     cell::Cell,
-    mem,
+    io, mem,
     ops::{Deref, DerefMut},
     panic::{AssertUnwindSafe, catch_unwind},
     process,
@@ -19,6 +22,12 @@ use std::{
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Asks the system for a thread by `start`. If the standard library panics over that, as it does for some sizes of
+/// stacks on some systems, the thread counts as refused. (In a model a panic is that of the model checker.)
+pub(crate) fn or_refused<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    if cfg!(executors_loom) { start() } else { contain(start).unwrap_or_else(|payload| Err(error_of(payload))) }
 }
 
 /// Ends the process, because calls on this thread have not ended innermost first, and what is on their stacks is not

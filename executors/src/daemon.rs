@@ -1,6 +1,6 @@
 //! Threads of the library itself, which are never joined.
 
-use crate::{containment::contain, error::error_of, placement::Mask};
+use crate::{containment::or_refused, placement::Mask};
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError},
@@ -30,8 +30,7 @@ pub(crate) fn spawn(
     if let Some(bytes) = stack_bytes {
         builder = builder.stack_size(bytes);
     }
-    // A panic of the standard library is a refusal, too.
-    let thread = contain(|| builder.spawn(begins)).unwrap_or_else(|payload| Err(error_of(payload)))?;
+    let thread = or_refused(|| builder.spawn(begins))?;
     let id = thread.thread().id();
     *place = Some(thread);
     Ok(id)

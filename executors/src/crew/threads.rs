@@ -5,8 +5,8 @@
 use super::{Charter, Crew, Setup, door::DOOR, unjoined::Handles, worker::Worker};
 use crate::{
     bell,
-    containment::{contain, guard, tell},
-    error::{BuildError, BuildErrorKind, error_of},
+    containment::{guard, or_refused, tell},
+    error::{BuildError, BuildErrorKind},
     joining,
     options::Options,
     parker::Parker,
@@ -241,8 +241,7 @@ where
     }
 }
 
-/// Starts a thread for `seat` that does all of `begins`. If the standard library panics over that, as it does for some
-/// sizes of stacks on some systems, the thread counts as refused.
+/// Starts a thread for `seat` that does all of `begins`.
 fn start_thread(
     options: &Options,
     charter: &Charter,
@@ -254,8 +253,7 @@ fn start_thread(
     if let Some(bytes) = options.stack_size {
         builder = builder.stack_size(bytes);
     }
-    let started = contain(|| builder.spawn(begins));
-    started.unwrap_or_else(|payload| Err(error_of(payload))).map_err(SpawnError::Thread)
+    or_refused(|| builder.spawn(begins)).map_err(SpawnError::Thread)
 }
 
 /// Counts out a thread that was expected.
