@@ -119,15 +119,18 @@ impl Process {
 
     /// The answer to a line.
     fn answer(&mut self, line: &str, limit: Duration) -> Result<String, Failure> {
-        /// If the tool was suspended meanwhile, the time is over, and the answer may be there, but unread.
+        /// If this thread comes back later than that, the tool was suspended: the time is over, but the answer may be
+        /// there, and unread as yet.
         const GRACE: Duration = Duration::from_millis(100);
         // If the process is gone already, there is no answer, and its end says why.
         let _ = self.child.stdin.as_mut().map(|turns| writeln!(turns, "{line}").and_then(|()| turns.flush()));
-        let in_time = self.answers.recv_timeout(limit);
-        let answer = in_time.or_else(|why| match why {
-            RecvTimeoutError::Timeout => self.answers.recv_timeout(GRACE),
-            RecvTimeoutError::Disconnected => Err(why),
-        });
+        let asked = Instant::now();
+        let answer = match self.answers.recv_timeout(limit) {
+            Err(RecvTimeoutError::Timeout) if asked.elapsed() > limit.saturating_add(GRACE) => {
+                self.answers.recv_timeout(GRACE)
+            }
+            answer => answer,
+        };
         answer.map_err(|why| match why {
             RecvTimeoutError::Timeout => Failure::Hung { limit },
             RecvTimeoutError::Disconnected => Failure::Crashed(self.end()),

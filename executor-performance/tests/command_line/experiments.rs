@@ -116,7 +116,7 @@ fn measures_how_long_workers_take_to_wake() {
 #[test]
 fn measures_how_long_jobs_from_outside_wait() {
     measures_all("-t 2 fairness --run-time 5", &["p50", "p99", "max", "probes", "starved", "hops", "2 chains"]);
-    measures_all("-t 1 fairness --chains 3 --run-time 1 --probe-interval 100", &["3 chains", "every 100 us"]);
+    measures_all("-t 1 fairness --chains 3 --run-time 1 --probe-interval 100", &["3 chains", "pauses of 100 us"]);
 }
 
 #[test]
