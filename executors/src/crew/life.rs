@@ -27,7 +27,7 @@ pub(super) struct Life {
     phase: Apart<AtomicU8>,
     /// Its workers. A thread is counted out [here](Life::become_idle), so that those who wait for that are told.
     pub(super) roll: Apart<RollWord>,
-    /// How many times a thread has become idle [without a look](Life::become_idle_blindly).
+    /// How many threads have begun to become idle [without a look](Life::become_idle_blindly).
     blind_exits: AtomicUsize,
     /// Threads that have been started and have not signed off.
     threads: AtomicUsize,
